@@ -25,18 +25,18 @@ from collections.abc import Sequence
 from itertools import accumulate
 from pathlib import Path
 
-from jobs.kernel.storage.opening import PathOrUrl
-from jobs.kernel.storage.stores import join
-from jobs.mapreduce.alone import main
-from jobs.mapreduce.launch import launch
-from jobs.mapreduce.launcher import Launcher
-from jobs.mapreduce.outcome import Note, Outcome
-from jobs.mapreduce.planned_jobs import write_points
-from jobs.stages.assign_ids.nodes import NodesJob
-from jobs.stages.assign_ids.offset import AssignIdsOffset
-from jobs.stages.assign_ids.rank import AssignIdsRank
-from jobs.stages.assign_ids.sample import AssignIdsSample
-from jobs.stages.assign_ids.whole import AssignIdsWhole
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl
+from crawlrank.jobs.kernel.storage.stores import join
+from crawlrank.jobs.mapreduce.alone import main
+from crawlrank.jobs.mapreduce.launch import launch
+from crawlrank.jobs.mapreduce.launcher import Launcher
+from crawlrank.jobs.mapreduce.outcome import Note, Outcome
+from crawlrank.jobs.mapreduce.planned_jobs import write_points
+from crawlrank.jobs.stages.assign_ids.nodes import NodesJob
+from crawlrank.jobs.stages.assign_ids.offset import AssignIdsOffset
+from crawlrank.jobs.stages.assign_ids.rank import AssignIdsRank
+from crawlrank.jobs.stages.assign_ids.sample import AssignIdsSample
+from crawlrank.jobs.stages.assign_ids.whole import AssignIdsWhole
 
 
 class AssignIds(NodesJob):

@@ -23,23 +23,23 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple, get_args
 
-from jobs.kernel.captures.choosing import NOTHING_LEFT, NOWHERE, UNLISTED
-from jobs.kernel.formats.datasets import CAPTURES
-from jobs.kernel.formats.lines import (
+from crawlrank.jobs.kernel.captures.choosing import NOTHING_LEFT, NOWHERE, UNLISTED
+from crawlrank.jobs.kernel.formats.datasets import CAPTURES
+from crawlrank.jobs.kernel.formats.lines import (
     UNLINKED,
     parse_capture,
     parse_else,
     parse_fold,
     parse_link,
 )
-from jobs.kernel.formats.rows import UNKNOWN
-from jobs.kernel.formats.side_lines import DROPPED
-from jobs.kernel.formats.usable import why_unusable
-from jobs.kernel.keys.keys import Www, shared_key_function
-from jobs.kernel.keys.query_charsets import is_foreign
-from jobs.mapreduce.alone import main
-from jobs.mapreduce.job import KeyValue
-from jobs.stages.merging import LINK, SPELLING, Counts, MergingJob, added
+from crawlrank.jobs.kernel.formats.rows import UNKNOWN
+from crawlrank.jobs.kernel.formats.side_lines import DROPPED
+from crawlrank.jobs.kernel.formats.usable import why_unusable
+from crawlrank.jobs.kernel.keys.keys import Www, shared_key_function
+from crawlrank.jobs.kernel.keys.query_charsets import is_foreign
+from crawlrank.jobs.mapreduce.alone import main
+from crawlrank.jobs.mapreduce.job import KeyValue
+from crawlrank.jobs.stages.merging import LINK, SPELLING, Counts, MergingJob, added
 
 FOREIGN = "links.foreign"  # counter of links whose query is in another charset than UTF-8
 EXAMPLES = 5

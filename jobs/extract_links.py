@@ -19,10 +19,10 @@ from typing import Any, get_args
 
 from mrjob.step import MRStep
 
-from jobs.kernel.archive.damage import MAX_LISTED, of_unread
-from jobs.kernel.captures.counters import require_pages
-from jobs.kernel.captures.extraction import extract_runs
-from jobs.kernel.captures.extraction_options import (
+from crawlrank.jobs.kernel.archive.damage import MAX_LISTED, of_unread
+from crawlrank.jobs.kernel.captures.counters import require_pages
+from crawlrank.jobs.kernel.captures.extraction import extract_runs
+from crawlrank.jobs.kernel.captures.extraction_options import (
     DEFAULTS,
     ON_REQUEST,
     ExtractionOptions,
@@ -30,16 +30,23 @@ from jobs.kernel.captures.extraction_options import (
     Nofollow,
     Outlinks,
 )
-from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.lines import format_capture, format_link
-from jobs.kernel.formats.rows import Anchor, Capture, LinkRun
-from jobs.kernel.formats.side_lines import ANCHORS, ARCHIVE, CAPTURES, DAMAGE, READ, to_json
-from jobs.kernel.links.pdf_links import require_reader
-from jobs.kernel.storage.digesting import digested
-from jobs.kernel.storage.opening import name_of, opened
-from jobs.kernel.storage.positions import SECONDS, reported_position
-from jobs.mapreduce.alone import main
-from jobs.mapreduce.job import Job, KeyValue
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.formats.lines import format_capture, format_link
+from crawlrank.jobs.kernel.formats.rows import Anchor, Capture, LinkRun
+from crawlrank.jobs.kernel.formats.side_lines import (
+    ANCHORS,
+    ARCHIVE,
+    CAPTURES,
+    DAMAGE,
+    READ,
+    to_json,
+)
+from crawlrank.jobs.kernel.links.pdf_links import require_reader
+from crawlrank.jobs.kernel.storage.digesting import digested
+from crawlrank.jobs.kernel.storage.opening import name_of, opened
+from crawlrank.jobs.kernel.storage.positions import SECONDS, reported_position
+from crawlrank.jobs.mapreduce.alone import main
+from crawlrank.jobs.mapreduce.job import Job, KeyValue
 
 HELD = 1 << 23  # bytes of lines that wait in memory for the end of their archive; more, on disk
 

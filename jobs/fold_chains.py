@@ -23,17 +23,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from jobs.kernel.storage.opening import PathOrUrl
-from jobs.kernel.storage.stores import join
-from jobs.mapreduce.alone import main
-from jobs.mapreduce.job import Job
-from jobs.mapreduce.launch import launch
-from jobs.mapreduce.launcher import Launcher
-from jobs.mapreduce.outcome import Outcome
-from jobs.stages.fold_chains.edges import FoldChainsEdges
-from jobs.stages.fold_chains.end import FoldChainsEnd
-from jobs.stages.fold_chains.jump import FoldChainsJump
-from jobs.stages.fold_chains.whole import FoldChainsWhole
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl
+from crawlrank.jobs.kernel.storage.stores import join
+from crawlrank.jobs.mapreduce.alone import main
+from crawlrank.jobs.mapreduce.job import Job
+from crawlrank.jobs.mapreduce.launch import launch
+from crawlrank.jobs.mapreduce.launcher import Launcher
+from crawlrank.jobs.mapreduce.outcome import Outcome
+from crawlrank.jobs.stages.fold_chains.edges import FoldChainsEdges
+from crawlrank.jobs.stages.fold_chains.end import FoldChainsEnd
+from crawlrank.jobs.stages.fold_chains.jump import FoldChainsJump
+from crawlrank.jobs.stages.fold_chains.whole import FoldChainsWhole
 
 IN_MEMORY = 1 << 25  # bytes of folds or their candidates, of which a task holds some 300,000
 

@@ -14,17 +14,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.storage.opening import PathOrUrl
-from jobs.kernel.storage.stores import join
-from jobs.mapreduce.alone import main
-from jobs.mapreduce.job import Job
-from jobs.mapreduce.launch import launch
-from jobs.mapreduce.launcher import Launcher
-from jobs.mapreduce.outcome import Outcome
-from jobs.stages.fold_keys.merge import FoldKeysMerge
-from jobs.stages.fold_keys.source import FoldKeysSource
-from jobs.stages.fold_keys.target import FoldKeysTarget
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl
+from crawlrank.jobs.kernel.storage.stores import join
+from crawlrank.jobs.mapreduce.alone import main
+from crawlrank.jobs.mapreduce.job import Job
+from crawlrank.jobs.mapreduce.launch import launch
+from crawlrank.jobs.mapreduce.launcher import Launcher
+from crawlrank.jobs.mapreduce.outcome import Outcome
+from crawlrank.jobs.stages.fold_keys.merge import FoldKeysMerge
+from crawlrank.jobs.stages.fold_keys.source import FoldKeysSource
+from crawlrank.jobs.stages.fold_keys.target import FoldKeysTarget
 
 
 class FoldKeys(Job):

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobs.kernel.formats.counters import LINKS_WITHOUT_ID, SELF_LINKS, SOURCES_WITHOUT_ID
-from jobs.kernel.formats.datasets import MAP
-from jobs.kernel.formats.lines import (
+from crawlrank.jobs.kernel.formats.counters import LINKS_WITHOUT_ID, SELF_LINKS, SOURCES_WITHOUT_ID
+from crawlrank.jobs.kernel.formats.datasets import MAP
+from crawlrank.jobs.kernel.formats.lines import (
     DUMMY,
     START_SCORE,
     format_graph_line,
@@ -25,10 +25,10 @@ from jobs.kernel.formats.lines import (
     parse_input_link,
     parse_map_row,
 )
-from jobs.kernel.formats.order import ascending_id
-from jobs.kernel.formats.rows import GraphLine
-from jobs.mapreduce.alone import main
-from jobs.mapreduce.job import Job, KeyValue
+from crawlrank.jobs.kernel.formats.order import ascending_id
+from crawlrank.jobs.kernel.formats.rows import GraphLine
+from crawlrank.jobs.mapreduce.alone import main
+from crawlrank.jobs.mapreduce.job import Job, KeyValue
 
 IDENTITY, KEY, TARGETS = b"I", b"K", b"T"
 ID_KEY = b"~~"  # before an id; no key of surt's starts with two tildes

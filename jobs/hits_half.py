@@ -19,14 +19,14 @@ import math
 from collections.abc import Iterator
 from functools import cached_property
 
-from jobs.kernel.formats.order import ascending_id
-from jobs.kernel.formats.side_lines import SUMS, to_json
-from jobs.kernel.rank.hits import HitsLine, Tally, format_hits_line, parse_hits_line
-from jobs.kernel.rank.plain_round import exact_parts
-from jobs.kernel.rank.teleport import Teleport
-from jobs.mapreduce.alone import main
-from jobs.mapreduce.job import Job, KeyValue
-from jobs.page_rank import CONTRIBUTION, STRUCTURE, bad_node
+from crawlrank.jobs.kernel.formats.order import ascending_id
+from crawlrank.jobs.kernel.formats.side_lines import SUMS, to_json
+from crawlrank.jobs.kernel.rank.hits import HitsLine, Tally, format_hits_line, parse_hits_line
+from crawlrank.jobs.kernel.rank.plain_round import exact_parts
+from crawlrank.jobs.kernel.rank.teleport import Teleport
+from crawlrank.jobs.mapreduce.alone import main
+from crawlrank.jobs.mapreduce.job import Job, KeyValue
+from crawlrank.jobs.page_rank import CONTRIBUTION, STRUCTURE, bad_node
 
 HUBS, AUTHORITIES = "hubs", "authorities"
 

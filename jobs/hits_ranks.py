@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobs.kernel.formats.lines import DUMMY, format_graph_line
-from jobs.kernel.formats.order import ascending_id
-from jobs.kernel.formats.rows import GraphLine
-from jobs.kernel.formats.side_lines import HUBS
-from jobs.kernel.rank.hits import parse_hits_line
-from jobs.mapreduce.alone import main
-from jobs.mapreduce.job import Job, KeyValue
-from jobs.page_rank import STRUCTURE, bad_node
+from crawlrank.jobs.kernel.formats.lines import DUMMY, format_graph_line
+from crawlrank.jobs.kernel.formats.order import ascending_id
+from crawlrank.jobs.kernel.formats.rows import GraphLine
+from crawlrank.jobs.kernel.formats.side_lines import HUBS
+from crawlrank.jobs.kernel.rank.hits import parse_hits_line
+from crawlrank.jobs.mapreduce.alone import main
+from crawlrank.jobs.mapreduce.job import Job, KeyValue
+from crawlrank.jobs.page_rank import STRUCTURE, bad_node
 
 
 class HitsRanks(Job):

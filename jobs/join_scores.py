@@ -23,22 +23,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.order import DIGITS
-from jobs.kernel.formats.ranges import split_points
-from jobs.kernel.storage.opening import PathOrUrl
-from jobs.kernel.storage.stores import join
-from jobs.mapreduce.alone import main
-from jobs.mapreduce.bad_lines import MappedInputs
-from jobs.mapreduce.launch import launch
-from jobs.mapreduce.launcher import Launcher
-from jobs.mapreduce.outcome import Outcome
-from jobs.mapreduce.planned_jobs import write_points
-from jobs.stages.join_scores.id import JoinScoresId
-from jobs.stages.join_scores.key import JoinScoresKey
-from jobs.stages.join_scores.rows import RowsJob
-from jobs.stages.join_scores.sort import JoinScoresSort
-from jobs.stages.join_scores.whole import JoinScoresWhole
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.formats.order import DIGITS
+from crawlrank.jobs.kernel.formats.ranges import split_points
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl
+from crawlrank.jobs.kernel.storage.stores import join
+from crawlrank.jobs.mapreduce.alone import main
+from crawlrank.jobs.mapreduce.bad_lines import MappedInputs
+from crawlrank.jobs.mapreduce.launch import launch
+from crawlrank.jobs.mapreduce.launcher import Launcher
+from crawlrank.jobs.mapreduce.outcome import Outcome
+from crawlrank.jobs.mapreduce.planned_jobs import write_points
+from crawlrank.jobs.stages.join_scores.id import JoinScoresId
+from crawlrank.jobs.stages.join_scores.key import JoinScoresKey
+from crawlrank.jobs.stages.join_scores.rows import RowsJob
+from crawlrank.jobs.stages.join_scores.sort import JoinScoresSort
+from crawlrank.jobs.stages.join_scores.whole import JoinScoresWhole
 
 IN_MEMORY = 1 << 27  # bytes of ranks, map and uris that one task holds: some 500,000 nodes
 

@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from jobs.kernel.formats.lines import DUMMY, parse_graph_line
-from jobs.kernel.formats.side_lines import PLAN, to_json
-from jobs.kernel.rank.packed_graph import (
+from crawlrank.jobs.kernel.formats.lines import DUMMY, parse_graph_line
+from crawlrank.jobs.kernel.formats.side_lines import PLAN, to_json
+from crawlrank.jobs.kernel.rank.packed_graph import (
     Held,
     NodeIds,
     Sections,
@@ -32,13 +32,13 @@ from jobs.kernel.rank.packed_graph import (
     sections,
     shares,
 )
-from jobs.kernel.rank.packed_round import GroupSums, Partition, flows_of, sums_of
-from jobs.kernel.rank.packing import Writer, from_text, pieces, to_text
-from jobs.kernel.rank.teleport import Teleport
-from jobs.mapreduce.alone import main
-from jobs.mapreduce.job import KeyValue
-from jobs.mapreduce.packed_job import PackedJob
-from jobs.page_rank import bad_node
+from crawlrank.jobs.kernel.rank.packed_round import GroupSums, Partition, flows_of, sums_of
+from crawlrank.jobs.kernel.rank.packing import Writer, from_text, pieces, to_text
+from crawlrank.jobs.kernel.rank.teleport import Teleport
+from crawlrank.jobs.mapreduce.alone import main
+from crawlrank.jobs.mapreduce.job import KeyValue
+from crawlrank.jobs.mapreduce.packed_job import PackedJob
+from crawlrank.jobs.page_rank import bad_node
 
 HELD = 1 << 19  # edges, or nodes, in the memory of a task before they are sent
 LINES, TARGETS, DUMMIES, DANGLES = b"L", b"T", b"D", b"N"

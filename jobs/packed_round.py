@@ -17,16 +17,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from jobs.kernel.formats.side_lines import PLAN, to_json
-from jobs.kernel.rank.array_types import Floats
-from jobs.kernel.rank.packed_checks import (
+from crawlrank.jobs.kernel.formats.side_lines import PLAN, to_json
+from crawlrank.jobs.kernel.rank.array_types import Floats
+from crawlrank.jobs.kernel.rank.packed_checks import (
     check_incoming,
     check_inside,
     check_outgoing,
     check_state,
     check_teleport,
 )
-from jobs.kernel.rank.packed_round import (
+from crawlrank.jobs.kernel.rank.packed_round import (
     Left,
     Partition,
     alone,
@@ -35,7 +35,7 @@ from jobs.kernel.rank.packed_round import (
     one_round,
     received,
 )
-from jobs.kernel.rank.packing import (
+from crawlrank.jobs.kernel.rank.packing import (
     Array,
     Where,
     Writer,
@@ -44,10 +44,10 @@ from jobs.kernel.rank.packing import (
     read_section,
     to_text,
 )
-from jobs.kernel.rank.teleport import EVERYWHERE
-from jobs.mapreduce.alone import main
-from jobs.mapreduce.job import KeyValue
-from jobs.mapreduce.packed_job import PartitionJob
+from crawlrank.jobs.kernel.rank.teleport import EVERYWHERE
+from crawlrank.jobs.mapreduce.alone import main
+from crawlrank.jobs.mapreduce.job import KeyValue
+from crawlrank.jobs.mapreduce.packed_job import PartitionJob
 
 MARK = b"M"  # of each partition, also without blocks
 

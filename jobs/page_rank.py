@@ -18,16 +18,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 
-from jobs.kernel.errors import count_of
-from jobs.kernel.formats.lines import DUMMY, format_graph_line, parse_graph_line
-from jobs.kernel.formats.order import ascending_id
-from jobs.kernel.formats.rows import GraphLine
-from jobs.kernel.formats.side_lines import SUMS, to_json
-from jobs.kernel.rank.equation import RECIPE, Equation
-from jobs.kernel.rank.plain_round import RoundTally, exact_parts, new_score
-from jobs.kernel.rank.teleport import Teleport
-from jobs.mapreduce.alone import main
-from jobs.mapreduce.job import Job, KeyValue
+from crawlrank.jobs.kernel.errors import count_of
+from crawlrank.jobs.kernel.formats.lines import DUMMY, format_graph_line, parse_graph_line
+from crawlrank.jobs.kernel.formats.order import ascending_id
+from crawlrank.jobs.kernel.formats.rows import GraphLine
+from crawlrank.jobs.kernel.formats.side_lines import SUMS, to_json
+from crawlrank.jobs.kernel.rank.equation import RECIPE, Equation
+from crawlrank.jobs.kernel.rank.plain_round import RoundTally, exact_parts, new_score
+from crawlrank.jobs.kernel.rank.teleport import Teleport
+from crawlrank.jobs.mapreduce.alone import main
+from crawlrank.jobs.mapreduce.job import Job, KeyValue
 
 CONTRIBUTION, STRUCTURE = b"C", b"S"
 

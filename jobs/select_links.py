@@ -25,19 +25,19 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from jobs.kernel.captures.choosing import CaptureRules
-from jobs.kernel.keys.keys import Www
-from jobs.kernel.storage.opening import PathOrUrl
-from jobs.kernel.storage.stores import join
-from jobs.mapreduce.alone import main
-from jobs.mapreduce.launch import launch
-from jobs.mapreduce.launcher import Launcher
-from jobs.mapreduce.outcome import Outcome
-from jobs.stages.select_links.captures import CapturesJob
-from jobs.stages.select_links.decide import SelectLinksDecide
-from jobs.stages.select_links.id import SelectLinksId
-from jobs.stages.select_links.links import SelectLinksLinks
-from jobs.stages.select_links.timestamp import SelectLinksTimestamp
+from crawlrank.jobs.kernel.captures.choosing import CaptureRules
+from crawlrank.jobs.kernel.keys.keys import Www
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl
+from crawlrank.jobs.kernel.storage.stores import join
+from crawlrank.jobs.mapreduce.alone import main
+from crawlrank.jobs.mapreduce.launch import launch
+from crawlrank.jobs.mapreduce.launcher import Launcher
+from crawlrank.jobs.mapreduce.outcome import Outcome
+from crawlrank.jobs.stages.select_links.captures import CapturesJob
+from crawlrank.jobs.stages.select_links.decide import SelectLinksDecide
+from crawlrank.jobs.stages.select_links.id import SelectLinksId
+from crawlrank.jobs.stages.select_links.links import SelectLinksLinks
+from crawlrank.jobs.stages.select_links.timestamp import SelectLinksTimestamp
 
 
 class SelectLinks(CapturesJob):

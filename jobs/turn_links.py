@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobs.kernel.formats.lines import DUMMY, parse_graph_line
-from jobs.kernel.formats.order import ascending_id
-from jobs.kernel.rank.hits import first_line, format_hits_line
-from jobs.mapreduce.alone import main
-from jobs.mapreduce.job import Job, KeyValue
-from jobs.page_rank import CONTRIBUTION, STRUCTURE, bad_node
+from crawlrank.jobs.kernel.formats.lines import DUMMY, parse_graph_line
+from crawlrank.jobs.kernel.formats.order import ascending_id
+from crawlrank.jobs.kernel.rank.hits import first_line, format_hits_line
+from crawlrank.jobs.mapreduce.alone import main
+from crawlrank.jobs.mapreduce.job import Job, KeyValue
+from crawlrank.jobs.page_rank import CONTRIBUTION, STRUCTURE, bad_node
 
 
 class TurnLinks(Job):

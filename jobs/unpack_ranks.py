@@ -10,13 +10,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from jobs.kernel.formats.lines import DUMMY, format_graph_line
-from jobs.kernel.formats.rows import GraphLine
-from jobs.kernel.rank.packed_checks import check_lines, check_state
-from jobs.kernel.rank.packing import Array, Where, read_section
-from jobs.mapreduce.alone import main
-from jobs.mapreduce.job import KeyValue
-from jobs.mapreduce.packed_job import PartitionJob
+from crawlrank.jobs.kernel.formats.lines import DUMMY, format_graph_line
+from crawlrank.jobs.kernel.formats.rows import GraphLine
+from crawlrank.jobs.kernel.rank.packed_checks import check_lines, check_state
+from crawlrank.jobs.kernel.rank.packing import Array, Where, read_section
+from crawlrank.jobs.mapreduce.alone import main
+from crawlrank.jobs.mapreduce.job import KeyValue
+from crawlrank.jobs.mapreduce.packed_job import PartitionJob
 
 
 class UnpackRanks(PartitionJob):

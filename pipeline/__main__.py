@@ -1,4 +1,4 @@
-"""The command crawlrank, by that name or as `python -m pipeline`.
+"""The command crawlrank, by that name or as `python -m crawlrank`.
 
 Until the command is loaded, a signal ends the process at once, as there is nothing to clean up. The
 processes of pools import this file, and do without that.
@@ -21,7 +21,7 @@ def main() -> None:
         sys.modules["_distutils_hack"].remove_shim()
     _modest()
     try:
-        from pipeline.cli import main as command
+        from crawlrank.pipeline.cli import main as command
     except Exception as error:
         _explain(error)
         raise
@@ -57,8 +57,8 @@ def _modest() -> None:
 
 def _explain(error: Exception) -> None:
     """Exit with a message if the machine lacks memory or threads to load the libraries."""
-    from jobs.kernel.errors import Shortage
-    from jobs.kernel.machine.shortage import shortage_of
+    from crawlrank.jobs.kernel.errors import Shortage
+    from crawlrank.jobs.kernel.machine.shortage import shortage_of
 
     shortage = error if isinstance(error, Shortage) else shortage_of(error)
     if shortage:

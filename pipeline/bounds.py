@@ -6,7 +6,7 @@ import math
 from decimal import ROUND_CEILING, Context
 from typing import NamedTuple
 
-from pipeline.contract import Round
+from crawlrank.pipeline.contract import Round
 
 MOST_DIGITS = 6  # of a score that is shown
 _UPWARD = Context(prec=3, rounding=ROUND_CEILING)

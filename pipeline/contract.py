@@ -11,20 +11,20 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from jobs.kernel.errors import NotConverged, count_of
-from jobs.kernel.keys.keys import Www
+from crawlrank.jobs.kernel.errors import NotConverged, count_of
+from crawlrank.jobs.kernel.keys.keys import Www
 
 if TYPE_CHECKING:
-    from jobs.kernel.captures.choosing import CaptureRules
-    from jobs.kernel.captures.extraction_options import ExtractionOptions
-    from jobs.kernel.storage.opening import PathOrUrl
-    from pipeline.data.graph import Floats, Graph, Mask
-    from pipeline.options import LinkWeights, PrecedenceOptions, SiteOptions, Ties
-    from pipeline.precedence.caveats import LinkCounts
-    from pipeline.ranking.classes import Preferences
-    from pipeline.ranking.methods import Method
-    from pipeline.workfolder.dataset_store import DatasetStore
-    from pipeline.workfolder.manifest import Manifest
+    from crawlrank.jobs.kernel.captures.choosing import CaptureRules
+    from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
+    from crawlrank.jobs.kernel.storage.opening import PathOrUrl
+    from crawlrank.pipeline.data.graph import Floats, Graph, Mask
+    from crawlrank.pipeline.options import LinkWeights, PrecedenceOptions, SiteOptions, Ties
+    from crawlrank.pipeline.precedence.caveats import LinkCounts
+    from crawlrank.pipeline.ranking.classes import Preferences
+    from crawlrank.pipeline.ranking.methods import Method
+    from crawlrank.pipeline.workfolder.dataset_store import DatasetStore
+    from crawlrank.pipeline.workfolder.manifest import Manifest
 
 RANK = "page-rank"  # the step
 EMBEDDED = "embedded"  # the runner without jobs: this process and a pool

@@ -8,15 +8,15 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.machine.cores import at_a_time
-from jobs.mapreduce.launcher import Launcher, out_of_reach
-from pipeline.contract import EMBEDDED, Engine
-from pipeline.data.memory import half_of_machine
-from pipeline.options import RunOptions
-from pipeline.progress.reporter import Reporter
-from pipeline.workfolder.imported import KEYS
-from pipeline.workfolder.manifest import Manifest
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.machine.cores import at_a_time
+from crawlrank.jobs.mapreduce.launcher import Launcher, out_of_reach
+from crawlrank.pipeline.contract import EMBEDDED, Engine
+from crawlrank.pipeline.data.memory import half_of_machine
+from crawlrank.pipeline.options import RunOptions
+from crawlrank.pipeline.progress.reporter import Reporter
+from crawlrank.pipeline.workfolder.imported import KEYS
+from crawlrank.pipeline.workfolder.manifest import Manifest
 
 MakeEngine = Callable[[Path, RunOptions, Path, Reporter, ExitStack], Engine]
 
@@ -26,13 +26,13 @@ def engine_of(
 ) -> Engine:
     """The engine. What it starts ends with the stack."""
     if options.runner == EMBEDDED:
-        from pipeline.engines.embedded.engine import EmbeddedEngine  # slow to import
+        from crawlrank.pipeline.engines.embedded.engine import EmbeddedEngine  # slow to import
 
         processes = at_a_time(options.processes)
         memory = options.memory or half_of_machine()
         keyed = Manifest(work).imported.get("kind") == KEYS
         return EmbeddedEngine(work, tmp, memory, processes, reporter.read, keyed=keyed)
-    from pipeline.engines.text.engine import TextEngine  # slow to import, as mrjob is
+    from crawlrank.pipeline.engines.text.engine import TextEngine  # slow to import, as mrjob is
 
     launcher = Launcher(
         options.runner, tmp, options.processes, on_task=reporter.task, on_read=reporter.read
@@ -46,7 +46,7 @@ def engine_of(
         if options.conf:  # its package is in the same folder
             os.environ.setdefault("CRAWLRANK_PACKAGE", str(options.conf.resolve().parent))
         if options.runner == "emr":
-            from pipeline.engines.text.emr_cluster import cluster_of_run
+            from crawlrank.pipeline.engines.text.emr_cluster import cluster_of_run
 
             cluster = stack.enter_context(cluster_of_run(options.conf, tmp, options.data))
             launcher = replace(launcher, cluster=cluster)

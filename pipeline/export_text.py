@@ -6,15 +6,15 @@ import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.datasets import CAPTURES
-from jobs.kernel.formats.lines import CANONICAL, DUMMY, parse_graph_line, parse_link
-from jobs.kernel.storage.temporary import output_folder, temporary_folder
-from pipeline.data.datasets import ORDER, by_score, merged, write_file
-from pipeline.data.memory import half_of_machine
-from pipeline.workfolder.imported import GRAPH, WITHOUT_URIS
-from pipeline.workfolder.results.dataset_folders import DatasetFolders, finished_manifest
-from pipeline.workfolder.results.opened import are_columns
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.formats.datasets import CAPTURES
+from crawlrank.jobs.kernel.formats.lines import CANONICAL, DUMMY, parse_graph_line, parse_link
+from crawlrank.jobs.kernel.storage.temporary import output_folder, temporary_folder
+from crawlrank.pipeline.data.datasets import ORDER, by_score, merged, write_file
+from crawlrank.pipeline.data.memory import half_of_machine
+from crawlrank.pipeline.workfolder.imported import GRAPH, WITHOUT_URIS
+from crawlrank.pipeline.workfolder.results.dataset_folders import DatasetFolders, finished_manifest
+from crawlrank.pipeline.workfolder.results.opened import are_columns
 
 Convert = Callable[[bytes], Iterator[bytes]]
 #: datasets of columns that the files of nodes, and of keys, are made of
@@ -103,7 +103,7 @@ def _from_lines(folders: DatasetFolders, out: Path, last: str, tmp: Path) -> lis
 
 
 def _from_columns(folders: DatasetFolders, out: Path, last: str, tmp: Path) -> list[Path]:
-    from pipeline.engines.embedded.text_files.export_rows import (
+    from crawlrank.pipeline.engines.embedded.text_files.export_rows import (
         TextSource,  # what it imports takes a while
     )
 

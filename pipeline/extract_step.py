@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from jobs.kernel.captures.counters import INDEXES
-from jobs.kernel.errors import BadInput
-from jobs.kernel.storage.opening import PathOrUrl
-from jobs.mapreduce.launcher import CLUSTERS
-from pipeline.contract import ArchiveReport, ArchiveTask, Engine, StepEntry
-from pipeline.engines.text import archive_reports
-from pipeline.index_captures import is_index, naming_indexes, without_known
-from pipeline.options import FULL, RunOptions
-from pipeline.progress.reporter import Reporter
-from pipeline.workfolder.archive_identity import Identified, identify
-from pipeline.workfolder.archives import (
+from crawlrank.jobs.kernel.captures.counters import INDEXES
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl
+from crawlrank.jobs.mapreduce.launcher import CLUSTERS
+from crawlrank.pipeline.contract import ArchiveReport, ArchiveTask, Engine, StepEntry
+from crawlrank.pipeline.engines.text import archive_reports
+from crawlrank.pipeline.index_captures import is_index, naming_indexes, without_known
+from crawlrank.pipeline.options import FULL, RunOptions
+from crawlrank.pipeline.progress.reporter import Reporter
+from crawlrank.pipeline.workfolder.archive_identity import Identified, identify
+from crawlrank.pipeline.workfolder.archives import (
     ArchivePaths,
     archive_tasks,
     check_archives,
@@ -32,9 +32,9 @@ from pipeline.workfolder.archives import (
     require_no_web,
     sizes_of,
 )
-from pipeline.workfolder.manifest import fingerprint
-from pipeline.workfolder.step_state import StepState
-from pipeline.workfolder.work_folder import TMP
+from crawlrank.pipeline.workfolder.manifest import fingerprint
+from crawlrank.pipeline.workfolder.step_state import StepState
+from crawlrank.pipeline.workfolder.work_folder import TMP
 
 
 class ExtractStep:

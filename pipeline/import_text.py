@@ -12,19 +12,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.reading import parts
-from jobs.kernel.formats.usable import require_usable
-from pipeline.contract import EMBEDDED
-from pipeline.data.datasets import move
-from pipeline.workfolder.dataset_store import DatasetStore
-from pipeline.workfolder.imported import GRAPH, KEYS, LINKS, REPLACED
-from pipeline.workfolder.lock import locked
-from pipeline.workfolder.manifest import Manifest, file_fingerprint, fingerprint
-from pipeline.workfolder.work_folder import clear_leftovers, refuse_foreign, temporary
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.formats.reading import parts
+from crawlrank.jobs.kernel.formats.usable import require_usable
+from crawlrank.pipeline.contract import EMBEDDED
+from crawlrank.pipeline.data.datasets import move
+from crawlrank.pipeline.workfolder.dataset_store import DatasetStore
+from crawlrank.pipeline.workfolder.imported import GRAPH, KEYS, LINKS, REPLACED
+from crawlrank.pipeline.workfolder.lock import locked
+from crawlrank.pipeline.workfolder.manifest import Manifest, file_fingerprint, fingerprint
+from crawlrank.pipeline.workfolder.work_folder import clear_leftovers, refuse_foreign, temporary
 
 if TYPE_CHECKING:
-    from pipeline.engines.embedded.text_files.import_rows import TextReader
+    from crawlrank.pipeline.engines.embedded.text_files.import_rows import TextReader
 
 TextFiles = Sequence[str]
 
@@ -128,8 +128,8 @@ def _convert(
 ) -> Imported:
     """Write the datasets as folders in tmp."""
     # pyarrow and numpy take a while
-    from pipeline.engines.embedded.text_files.import_graph import read_graph_lines
-    from pipeline.engines.embedded.text_files.import_rows import TextReader
+    from crawlrank.pipeline.engines.embedded.text_files.import_graph import read_graph_lines
+    from crawlrank.pipeline.engines.embedded.text_files.import_rows import TextReader
 
     if texts.graph:
         counts = read_graph_lines(texts.graph, texts.map, tmp, budget=budget, threads=threads)

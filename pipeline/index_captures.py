@@ -21,18 +21,18 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from jobs.kernel.archive.index.lines import INDEX
-from jobs.kernel.captures.counters import INDEXES, TYPES
-from jobs.kernel.errors import NoNodes
-from jobs.kernel.formats.lines import parse_capture
-from jobs.kernel.formats.reading import open_part
-from jobs.kernel.formats.rows import UNKNOWN
-from jobs.kernel.storage.arrow_files import open_parquet
-from pipeline.contract import ArchiveReport
-from pipeline.data.database import database, feed
-from pipeline.data.datasets import replacing
-from pipeline.data.parquet import CHECKED
-from pipeline.engines.embedded.columns import capture_blocks
+from crawlrank.jobs.kernel.archive.index.lines import INDEX
+from crawlrank.jobs.kernel.captures.counters import INDEXES, TYPES
+from crawlrank.jobs.kernel.errors import NoNodes
+from crawlrank.jobs.kernel.formats.lines import parse_capture
+from crawlrank.jobs.kernel.formats.reading import open_part
+from crawlrank.jobs.kernel.formats.rows import UNKNOWN
+from crawlrank.jobs.kernel.storage.arrow_files import open_parquet
+from crawlrank.pipeline.contract import ArchiveReport
+from crawlrank.pipeline.data.database import database, feed
+from crawlrank.pipeline.data.datasets import replacing
+from crawlrank.pipeline.data.parquet import CHECKED
+from crawlrank.pipeline.engines.embedded.columns import capture_blocks
 
 KNOWN = "dropped.capture.known"
 BUDGET = 1 << 29  # bytes of memory

@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from jobs.kernel.captures.choosing import CaptureRules
-from jobs.kernel.captures.extraction_options import ExtractionOptions
-from jobs.kernel.formats.order import DIGITS
-from jobs.kernel.keys.keys import Www
-from jobs.mapreduce.launcher import CLUSTERS, RUNNERS, Launcher
-from pipeline.contract import EMBEDDED, LINK_WEIGHT, PAGERANK, SITE, Stop
+from crawlrank.jobs.kernel.captures.choosing import CaptureRules
+from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
+from crawlrank.jobs.kernel.formats.order import DIGITS
+from crawlrank.jobs.kernel.keys.keys import Www
+from crawlrank.jobs.mapreduce.launcher import CLUSTERS, RUNNERS, Launcher
+from crawlrank.pipeline.contract import EMBEDDED, LINK_WEIGHT, PAGERANK, SITE, Stop
 
 if TYPE_CHECKING:
-    from pipeline.data.memory import Memory
-    from pipeline.workfolder.weight_files import WeightLine
+    from crawlrank.pipeline.data.memory import Memory
+    from crawlrank.pipeline.workfolder.weight_files import WeightLine
 
 MRJOB = " or ".join(RUNNERS)  # these make the same datasets
 CLUSTER = " or ".join(CLUSTERS)

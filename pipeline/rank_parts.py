@@ -6,20 +6,20 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.storage.temporary import temporary_folder
-from pipeline.contract import RANK
-from pipeline.data.database import database
-from pipeline.data.graph import Floats
-from pipeline.data.memory import Memory, half_of_machine
-from pipeline.options import Combination, CombineBy
-from pipeline.ranking.combination import combine
-from pipeline.ranking.digits import rounded
-from pipeline.workfolder.manifest import Manifest
-from pipeline.workfolder.rankings import parts_of, ranking_folder
-from pipeline.workfolder.results.dataset_folders import finished_manifest
-from pipeline.workfolder.results.finished import Finished
-from pipeline.workfolder.results.opened import open_finished
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.storage.temporary import temporary_folder
+from crawlrank.pipeline.contract import RANK
+from crawlrank.pipeline.data.database import database
+from crawlrank.pipeline.data.graph import Floats
+from crawlrank.pipeline.data.memory import Memory, half_of_machine
+from crawlrank.pipeline.options import Combination, CombineBy
+from crawlrank.pipeline.ranking.combination import combine
+from crawlrank.pipeline.ranking.digits import rounded
+from crawlrank.pipeline.workfolder.manifest import Manifest
+from crawlrank.pipeline.workfolder.rankings import parts_of, ranking_folder
+from crawlrank.pipeline.workfolder.results.dataset_folders import finished_manifest
+from crawlrank.pipeline.workfolder.results.finished import Finished
+from crawlrank.pipeline.workfolder.results.opened import open_finished
 
 
 def combination(

@@ -9,13 +9,13 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.order import DIGITS
-from jobs.kernel.storage.opening import require_file
-from pipeline.bounds import Bounds, bounds_of, relative_bound
-from pipeline.contract import Round, Stop
-from pipeline.data.datasets import write_file
-from pipeline.ranking.digits import order_digits
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.formats.order import DIGITS
+from crawlrank.jobs.kernel.storage.opening import require_file
+from crawlrank.pipeline.bounds import Bounds, bounds_of, relative_bound
+from crawlrank.pipeline.contract import Round, Stop
+from crawlrank.pipeline.data.datasets import write_file
+from crawlrank.pipeline.ranking.digits import order_digits
 
 
 def shared_digits(stop: Stop, last: Round) -> int:

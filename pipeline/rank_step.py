@@ -5,14 +5,22 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from pipeline.contract import LINK_WEIGHT, PAGERANK, RANK, Engine, Ranking, Round, StepEntry
-from pipeline.options import RunOptions
-from pipeline.progress.reporter import Reporter
-from pipeline.rank_parts import combined_scores
-from pipeline.rank_weights import weights_by_id
-from pipeline.ranking.methods import METHODS
-from pipeline.workfolder.dataset_store import DatasetRecord
-from pipeline.workfolder.step_state import StepState
+from crawlrank.pipeline.contract import (
+    LINK_WEIGHT,
+    PAGERANK,
+    RANK,
+    Engine,
+    Ranking,
+    Round,
+    StepEntry,
+)
+from crawlrank.pipeline.options import RunOptions
+from crawlrank.pipeline.progress.reporter import Reporter
+from crawlrank.pipeline.rank_parts import combined_scores
+from crawlrank.pipeline.rank_weights import weights_by_id
+from crawlrank.pipeline.ranking.methods import METHODS
+from crawlrank.pipeline.workfolder.dataset_store import DatasetRecord
+from crawlrank.pipeline.workfolder.step_state import StepState
 
 
 class RankStep:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from jobs.kernel.storage.temporary import temporary_folder
-from pipeline.contract import StepEntry
-from pipeline.data.database import database
-from pipeline.data.graph import Floats
-from pipeline.data.memory import half_of_machine
-from pipeline.options import PageWeights, RunOptions
-from pipeline.ranking.methods import METHODS
-from pipeline.workfolder.manifest import Manifest, fingerprint
-from pipeline.workfolder.results.opened import opened
-from pipeline.workfolder.results.weights import weights_of
-from pipeline.workfolder.weight_files import (
+from crawlrank.jobs.kernel.storage.temporary import temporary_folder
+from crawlrank.pipeline.contract import StepEntry
+from crawlrank.pipeline.data.database import database
+from crawlrank.pipeline.data.graph import Floats
+from crawlrank.pipeline.data.memory import half_of_machine
+from crawlrank.pipeline.options import PageWeights, RunOptions
+from crawlrank.pipeline.ranking.methods import METHODS
+from crawlrank.pipeline.workfolder.manifest import Manifest, fingerprint
+from crawlrank.pipeline.workfolder.results.opened import opened
+from crawlrank.pipeline.workfolder.results.weights import weights_of
+from crawlrank.pipeline.workfolder.weight_files import (
     DAMAGED,
     WeightFileSummary,
     read_heritrix_seeds,

@@ -9,22 +9,22 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from jobs.kernel.archive.damage import REASONS
-from jobs.kernel.errors import BadInput, count_of
-from pipeline.bounds import Bounds
-from pipeline.contract import RANK, Round
-from pipeline.data.datasets import is_file, replacing
-from pipeline.data.scores_table import best_first
-from pipeline.ranking.methods import method_of
-from pipeline.ranking.validation.report import ValidationReport
-from pipeline.terminal import TextTable
-from pipeline.terminal.counter_meanings import DROPPED, meaning_of
-from pipeline.terminal.json_text import json_text
-from pipeline.workfolder.imported import SELECT, require_finished
-from pipeline.workfolder.integrity import Checked
-from pipeline.workfolder.manifest import Manifest
-from pipeline.workfolder.masking import masked
-from pipeline.workfolder.rankings import is_stale, labels, ranking_folder
+from crawlrank.jobs.kernel.archive.damage import REASONS
+from crawlrank.jobs.kernel.errors import BadInput, count_of
+from crawlrank.pipeline.bounds import Bounds
+from crawlrank.pipeline.contract import RANK, Round
+from crawlrank.pipeline.data.datasets import is_file, replacing
+from crawlrank.pipeline.data.scores_table import best_first
+from crawlrank.pipeline.ranking.methods import method_of
+from crawlrank.pipeline.ranking.validation.report import ValidationReport
+from crawlrank.pipeline.terminal import TextTable
+from crawlrank.pipeline.terminal.counter_meanings import DROPPED, meaning_of
+from crawlrank.pipeline.terminal.json_text import json_text
+from crawlrank.pipeline.workfolder.imported import SELECT, require_finished
+from crawlrank.pipeline.workfolder.integrity import Checked
+from crawlrank.pipeline.workfolder.manifest import Manifest
+from crawlrank.pipeline.workfolder.masking import masked
+from crawlrank.pipeline.workfolder.rankings import is_stale, labels, ranking_folder
 
 MAX_ROWS = 20
 

@@ -13,37 +13,37 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from jobs.kernel.links.pdf_links import require_reader
-from jobs.kernel.storage.opening import PathOrUrl
-from jobs.mapreduce.launcher import CLUSTERS
-from pipeline.contract import RANK, STEPS, Engine, StepEntry
-from pipeline.data.allocators import give_back, give_back_at_once
-from pipeline.data.memory import peak_memory
-from pipeline.engine_of_run import MakeEngine, engine_of
-from pipeline.extract_step import ExtractStep
-from pipeline.options import RunOptions
-from pipeline.precedence.caveats import link_counts
-from pipeline.progress.reporter import Reporter, Several
-from pipeline.progress.running import Running
-from pipeline.rank_step import RankStep
-from pipeline.ranking.methods import method_of
-from pipeline.ranking.validation.report import ValidationReport
-from pipeline.ranking.validation.validate import validate
-from pipeline.reports import write_report
-from pipeline.run_parameters import (
+from crawlrank.jobs.kernel.links.pdf_links import require_reader
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl
+from crawlrank.jobs.mapreduce.launcher import CLUSTERS
+from crawlrank.pipeline.contract import RANK, STEPS, Engine, StepEntry
+from crawlrank.pipeline.data.allocators import give_back, give_back_at_once
+from crawlrank.pipeline.data.memory import peak_memory
+from crawlrank.pipeline.engine_of_run import MakeEngine, engine_of
+from crawlrank.pipeline.extract_step import ExtractStep
+from crawlrank.pipeline.options import RunOptions
+from crawlrank.pipeline.precedence.caveats import link_counts
+from crawlrank.pipeline.progress.reporter import Reporter, Several
+from crawlrank.pipeline.progress.running import Running
+from crawlrank.pipeline.rank_step import RankStep
+from crawlrank.pipeline.ranking.methods import method_of
+from crawlrank.pipeline.ranking.validation.report import ValidationReport
+from crawlrank.pipeline.ranking.validation.validate import validate
+from crawlrank.pipeline.reports import write_report
+from crawlrank.pipeline.run_parameters import (
     LaterParameters,
     check_parameters,
     parameters_of,
     require_no_selection,
     take_parameters,
 )
-from pipeline.workfolder.imported import SELECT, require_import, steps_of
-from pipeline.workfolder.lock import Lock, locked
-from pipeline.workfolder.manifest import Manifest, require_manifest
-from pipeline.workfolder.rankings import new_ranking, take_graph
-from pipeline.workfolder.run_history import Invocation, add_run
-from pipeline.workfolder.step_state import DamagedDataset, StepState
-from pipeline.workfolder.work_folder import (
+from crawlrank.pipeline.workfolder.imported import SELECT, require_import, steps_of
+from crawlrank.pipeline.workfolder.lock import Lock, locked
+from crawlrank.pipeline.workfolder.manifest import Manifest, require_manifest
+from crawlrank.pipeline.workfolder.rankings import new_ranking, take_graph
+from crawlrank.pipeline.workfolder.run_history import Invocation, add_run
+from crawlrank.pipeline.workfolder.step_state import DamagedDataset, StepState
+from crawlrank.pipeline.workfolder.work_folder import (
     OF_RANKING,
     clear_leftovers,
     drop_unknown,

@@ -6,20 +6,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from jobs.kernel.captures.choosing import CaptureRules
-from jobs.kernel.errors import BadInput
-from pipeline.bounds import bounds_of
-from pipeline.contract import LINK_WEIGHT, PAGERANK, RANK, Round
-from pipeline.options import (
+from crawlrank.jobs.kernel.captures.choosing import CaptureRules
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.bounds import bounds_of
+from crawlrank.pipeline.contract import LINK_WEIGHT, PAGERANK, RANK, Round
+from crawlrank.pipeline.options import (
     PrecedenceOptions,
     RunOptions,
     SiteOptions,
     ValidationOptions,
     with_option,
 )
-from pipeline.rank_report import shared_digits
-from pipeline.ranking.methods import WEIGHT_OPTIONS
-from pipeline.workfolder.manifest import Manifest
+from crawlrank.pipeline.rank_report import shared_digits
+from crawlrank.pipeline.ranking.methods import WEIGHT_OPTIONS
+from crawlrank.pipeline.workfolder.manifest import Manifest
 
 OF_RANKING = {*WEIGHT_OPTIONS, LINK_WEIGHT, *SiteOptions().parameters(), "--perturb"}
 #: the first step that depends on parameters; extract-links on those of no other

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from pipeline.bounds import Bounds, bounds_of
-from pipeline.contract import RANK
-from pipeline.workfolder.imported import WITHOUT_URIS
-from pipeline.workfolder.results.dataset_folders import DatasetFolders, finished_manifest
+from crawlrank.pipeline.bounds import Bounds, bounds_of
+from crawlrank.pipeline.contract import RANK
+from crawlrank.pipeline.workfolder.imported import WITHOUT_URIS
+from crawlrank.pipeline.workfolder.results.dataset_folders import DatasetFolders, finished_manifest
 
 
 class ScoresAndUris(NamedTuple):

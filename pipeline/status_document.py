@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pipeline.contract import RANK
-from pipeline.progress.run_state import RunState
-from pipeline.reports import damage_by_reason
-from pipeline.workfolder.integrity import Checked
-from pipeline.workfolder.manifest import Manifest
-from pipeline.workfolder.masking import masked
-from pipeline.workfolder.rankings import labels
+from crawlrank.pipeline.contract import RANK
+from crawlrank.pipeline.progress.run_state import RunState
+from crawlrank.pipeline.reports import damage_by_reason
+from crawlrank.pipeline.workfolder.integrity import Checked
+from crawlrank.pipeline.workfolder.manifest import Manifest
+from crawlrank.pipeline.workfolder.masking import masked
+from crawlrank.pipeline.workfolder.rankings import labels
 
 SCHEMA = "crawlrank-status/1"
 

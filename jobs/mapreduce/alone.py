@@ -1,4 +1,4 @@
-"""A job as a program, `python -m jobs.NAME`: one task, or the whole job on this machine, run as the
+"""A job as a program, `python -m crawlrank.jobs.NAME`: one task, or the whole job on this machine, run as the
 pipeline runs it."""
 
 from __future__ import annotations
@@ -8,13 +8,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jobs.kernel.errors import BadInput, CrawlrankError
-from jobs.kernel.storage.temporary import temporary_folder
-from jobs.mapreduce.job import Job
+from crawlrank.jobs.kernel.errors import BadInput, CrawlrankError
+from crawlrank.jobs.kernel.storage.temporary import temporary_folder
+from crawlrank.jobs.mapreduce.job import Job
 
 if TYPE_CHECKING:
-    from jobs.mapreduce.launcher import Launcher
-    from jobs.mapreduce.outcome import Outcome
+    from crawlrank.jobs.mapreduce.launcher import Launcher
+    from crawlrank.jobs.mapreduce.outcome import Outcome
 
 
 def main(job_class: type[Job]) -> None:
@@ -24,7 +24,7 @@ def main(job_class: type[Job]) -> None:
 def run_alone(job: Job) -> None:
     """Write datasets to --output-dir (side datasets to its folders `_NAME`), or the main one to
     stdout; rows and counters to stderr. On a cluster the side lines stay in the output."""
-    from jobs.mapreduce.launcher import RUNNERS
+    from crawlrank.jobs.mapreduce.launcher import RUNNERS
 
     if (job.options.runner or "inline") in RUNNERS:
         _run_here(job)
@@ -35,7 +35,9 @@ def run_alone(job: Job) -> None:
 
 
 def _run_here(job: Job) -> None:
-    from jobs.mapreduce.launcher import Launcher  # tasks load this file, and start sooner without
+    from crawlrank.jobs.mapreduce.launcher import (
+        Launcher,  # tasks load this file, and start sooner without
+    )
 
     options = job.options
     with temporary_folder() as tmp:
@@ -60,7 +62,7 @@ def _run_here(job: Job) -> None:
 
 def _run_with(job: Any, inputs: list[str], output: Path, launcher: Launcher) -> Outcome:
     """Run with the options of the command line; a job of several stages has a `run_with`."""
-    from jobs.mapreduce.launch import launch
+    from crawlrank.jobs.mapreduce.launch import launch
 
     if hasattr(job, "run_with"):
         outcome: Outcome = job.run_with(inputs, output, launcher)

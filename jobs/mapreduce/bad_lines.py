@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jobs.kernel.errors import BadInput, BadLine
-from jobs.kernel.formats.reading import parts, read_lines
-from jobs.kernel.storage.opening import PathOrUrl
+from crawlrank.jobs.kernel.errors import BadInput, BadLine
+from crawlrank.jobs.kernel.formats.reading import parts, read_lines
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl
 
 if TYPE_CHECKING:
-    from jobs.mapreduce.job import Job  # slow to import, as mrjob is
+    from crawlrank.jobs.mapreduce.job import Job  # slow to import, as mrjob is
 
 Error = dict[str, Any]  # see jobs/mapreduce/job.py, Job.bad_line
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from jobs.kernel.errors import JobFailed
+from crawlrank.jobs.kernel.errors import JobFailed
 
 CURE = (
     "Nodes of the cluster, or servers of it, were lost or started anew: run the same command "

@@ -23,11 +23,18 @@ from mrjob.options import _add_basic_args, _add_job_args, _add_runner_args, _add
 from mrjob.protocol import BytesProtocol, BytesValueProtocol
 from mrjob.step import MRStep
 
-from jobs.kernel.errors import BadLine
-from jobs.kernel.formats.reading import BOM
-from jobs.kernel.formats.side_lines import COUNTERS, ERROR, RAN, SIDE_NAMES, side_name, to_json
-from jobs.kernel.machine.shortage import exit_code_of
-from jobs.mapreduce.task_notes import TaskNotes
+from crawlrank.jobs.kernel.errors import BadLine
+from crawlrank.jobs.kernel.formats.reading import BOM
+from crawlrank.jobs.kernel.formats.side_lines import (
+    COUNTERS,
+    ERROR,
+    RAN,
+    SIDE_NAMES,
+    side_name,
+    to_json,
+)
+from crawlrank.jobs.kernel.machine.shortage import exit_code_of
+from crawlrank.jobs.mapreduce.task_notes import TaskNotes
 
 LINE_FORMAT = "org.apache.hadoop.mapred.lib.NLineInputFormat"
 LINE_BY_LINE = {
@@ -66,7 +73,7 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
     #: name of the dataset of plain lines, for commands
     DATASET = "rows"
 
-    #: names of the datasets of side lines `@name`, which `jobs.mapreduce.launch` writes apart
+    #: names of the datasets of side lines `@name`, which `crawlrank.jobs.mapreduce.launch` writes apart
     SIDE_DATASETS: tuple[str, ...] = ()
 
     #: entries that a task holds in memory, to send once what is the same, before it sends them all
@@ -103,7 +110,7 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
         return LINE_FORMAT if self.by_line() else None
 
     def _runner_class(self) -> Any:
-        from jobs.mapreduce.runners import runner_class  # which tasks do not need
+        from crawlrank.jobs.mapreduce.runners import runner_class  # which tasks do not need
 
         return runner_class(super()._runner_class())
 

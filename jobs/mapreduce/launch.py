@@ -6,19 +6,19 @@ import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from jobs.kernel.captures.extraction_code import prepare
-from jobs.kernel.errors import BadInput, CrawlrankError, JobFailed
-from jobs.kernel.formats.reading import parts
-from jobs.kernel.machine.shortage import shortage_of
-from jobs.kernel.storage.opening import PathOrUrl, absolute, is_url
-from jobs.kernel.storage.stores import DONE, exists, join, remove, write
-from jobs.mapreduce.bad_lines import MappedInputs, first_error, first_error_at_url
-from jobs.mapreduce.failures import NodesLost, failure
-from jobs.mapreduce.job import Job
-from jobs.mapreduce.launcher import Launcher
-from jobs.mapreduce.outcome import Outcome, outcome_of, split_output
-from jobs.mapreduce.running import JobRun
-from jobs.mapreduce.sift import Sift, sift_here
+from crawlrank.jobs.kernel.captures.extraction_code import prepare
+from crawlrank.jobs.kernel.errors import BadInput, CrawlrankError, JobFailed
+from crawlrank.jobs.kernel.formats.reading import parts
+from crawlrank.jobs.kernel.machine.shortage import shortage_of
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl, absolute, is_url
+from crawlrank.jobs.kernel.storage.stores import DONE, exists, join, remove, write
+from crawlrank.jobs.mapreduce.bad_lines import MappedInputs, first_error, first_error_at_url
+from crawlrank.jobs.mapreduce.failures import NodesLost, failure
+from crawlrank.jobs.mapreduce.job import Job
+from crawlrank.jobs.mapreduce.launcher import Launcher
+from crawlrank.jobs.mapreduce.outcome import Outcome, outcome_of, split_output
+from crawlrank.jobs.mapreduce.running import JobRun
+from crawlrank.jobs.mapreduce.sift import Sift, sift_here
 
 
 def launch(

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jobs.kernel.machine.cores import at_a_time
-from jobs.kernel.storage.opening import FILE, HDFS, S3, SCHEMES, PathOrUrl
-from jobs.kernel.storage.stores import join, remove, size_of_dataset
-from jobs.mapreduce.runners.bytes_read import LOOKS
+from crawlrank.jobs.kernel.machine.cores import at_a_time
+from crawlrank.jobs.kernel.storage.opening import FILE, HDFS, S3, SCHEMES, PathOrUrl
+from crawlrank.jobs.kernel.storage.stores import join, remove, size_of_dataset
+from crawlrank.jobs.mapreduce.runners.bytes_read import LOOKS
 
 if TYPE_CHECKING:
-    from jobs.mapreduce.job import Job
+    from crawlrank.jobs.mapreduce.job import Job
 
 RUNNERS = ("local", "inline")  # on this machine; both leave the same
 CLUSTERS = ("hadoop", "emr", "spark")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from jobs.kernel.errors import JobFailed
-from jobs.mapreduce.failures import with_cures
-from jobs.mapreduce.job import Job
-from jobs.mapreduce.launcher import CLUSTERS, Launcher
-from jobs.mapreduce.runners.applications import tag_of
+from crawlrank.jobs.kernel.errors import JobFailed
+from crawlrank.jobs.mapreduce.failures import with_cures
+from crawlrank.jobs.mapreduce.job import Job
+from crawlrank.jobs.mapreduce.launcher import CLUSTERS, Launcher
+from crawlrank.jobs.mapreduce.runners.applications import tag_of
 
 
 def end_orphans(launcher: Launcher) -> int:

@@ -14,10 +14,19 @@ from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from jobs.kernel.formats.side_lines import COUNTERS, END, ERROR, NOTES, RAN, ROWS, SUMS, side_name
-from jobs.kernel.storage.opening import PathOrUrl
-from jobs.kernel.storage.stores import COMPRESSED, ending, open_part, part_sizes
-from jobs.mapreduce.bad_lines import Error
+from crawlrank.jobs.kernel.formats.side_lines import (
+    COUNTERS,
+    END,
+    ERROR,
+    NOTES,
+    RAN,
+    ROWS,
+    SUMS,
+    side_name,
+)
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl
+from crawlrank.jobs.kernel.storage.stores import COMPRESSED, ending, open_part, part_sizes
+from crawlrank.jobs.mapreduce.bad_lines import Error
 
 AT_ONCE = 16  # parts; a store takes its time for each
 LAST = 64  # bytes, more than a line of END has

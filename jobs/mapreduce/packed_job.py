@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 
-from jobs.kernel.rank.packed_plan import Plan, read_plan
-from jobs.mapreduce.job import KeyValue
-from jobs.mapreduce.planned_jobs import PlannedJob
+from crawlrank.jobs.kernel.rank.packed_plan import Plan, read_plan
+from crawlrank.jobs.mapreduce.job import KeyValue
+from crawlrank.jobs.mapreduce.planned_jobs import PlannedJob
 
 
 class PackedJob(PlannedJob):

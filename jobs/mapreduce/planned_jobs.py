@@ -8,8 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from jobs.kernel.formats.ranges import labels, range_of
-from jobs.mapreduce.job import Job
+from crawlrank.jobs.kernel.formats.ranges import labels, range_of
+from crawlrank.jobs.mapreduce.job import Job
 
 
 class PlannedJob(Job):

@@ -11,16 +11,22 @@ from typing import Any, NamedTuple
 
 from mrjob.step import StepFailedException
 
-from jobs.kernel.captures.extraction_code import CODES
-from jobs.kernel.errors import CrawlrankError, JobFailed
-from jobs.kernel.formats.reading import parts
-from jobs.kernel.machine.shortage import shortage_in
-from jobs.kernel.storage.opening import FILE, PathOrUrl, as_path_or_url, local_path, size_to_read
-from jobs.kernel.storage.stores import join
-from jobs.mapreduce.failures import CURE, NodesLost, failure, nodes_were_lost
-from jobs.mapreduce.job import Job
-from jobs.mapreduce.launcher import CLUSTERS, Launcher
-from jobs.mapreduce.runners.applications import end_left_when_back, marks, tag_of
+from crawlrank.jobs.kernel.captures.extraction_code import CODES
+from crawlrank.jobs.kernel.errors import CrawlrankError, JobFailed
+from crawlrank.jobs.kernel.formats.reading import parts
+from crawlrank.jobs.kernel.machine.shortage import shortage_in
+from crawlrank.jobs.kernel.storage.opening import (
+    FILE,
+    PathOrUrl,
+    as_path_or_url,
+    local_path,
+    size_to_read,
+)
+from crawlrank.jobs.kernel.storage.stores import join
+from crawlrank.jobs.mapreduce.failures import CURE, NodesLost, failure, nodes_were_lost
+from crawlrank.jobs.mapreduce.job import Job
+from crawlrank.jobs.mapreduce.launcher import CLUSTERS, Launcher
+from crawlrank.jobs.mapreduce.runners.applications import end_left_when_back, marks, tag_of
 
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time in a zip
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from multiprocessing.pool import ThreadPool
 
-from jobs.kernel.formats.side_lines import ROWS_ASIDE
-from jobs.kernel.storage.opening import PathOrUrl
-from jobs.kernel.storage.stores import DONE, join, open_part, part_sizes, write
-from jobs.mapreduce.job import Job
+from crawlrank.jobs.kernel.formats.side_lines import ROWS_ASIDE
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl
+from crawlrank.jobs.kernel.storage.stores import DONE, join, open_part, part_sizes, write
+from crawlrank.jobs.mapreduce.job import Job
 
 AT_ONCE = 8  # parts
 

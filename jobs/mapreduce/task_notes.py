@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 
-from jobs.kernel.formats.side_lines import END, NOTES, RAN, ROWS, side_name, to_json
+from crawlrank.jobs.kernel.formats.side_lines import END, NOTES, RAN, ROWS, side_name, to_json
 
 
 class TaskNotes:

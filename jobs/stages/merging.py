@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobs.kernel.formats.lines import format_uri_row, parse_link_or_uri_row
-from jobs.kernel.formats.rows import UNKNOWN, UriRow
-from jobs.kernel.formats.side_lines import URIS
-from jobs.mapreduce.job import Job, KeyValue
+from crawlrank.jobs.kernel.formats.lines import format_uri_row, parse_link_or_uri_row
+from crawlrank.jobs.kernel.formats.rows import UNKNOWN, UriRow
+from crawlrank.jobs.kernel.formats.side_lines import URIS
+from crawlrank.jobs.mapreduce.job import Job, KeyValue
 
 SPELLING, LINK = b"U", b"V"  # of a key, the spellings come before the links
 Counts = tuple[int, int, bytes]  # captures, links, last timestamp

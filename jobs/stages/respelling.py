@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import get_args
 
-from jobs.kernel.captures.choosing import CHARSET, WHOLE
-from jobs.kernel.formats.lines import parse_uri_row
-from jobs.kernel.keys.keys import Www, shared_key_function
-from jobs.kernel.keys.query_charsets import in_utf_8, is_beyond_ascii, is_foreign
-from jobs.mapreduce.job import Job, KeyValue
+from crawlrank.jobs.kernel.captures.choosing import CHARSET, WHOLE
+from crawlrank.jobs.kernel.formats.lines import parse_uri_row
+from crawlrank.jobs.kernel.keys.keys import Www, shared_key_function
+from crawlrank.jobs.kernel.keys.query_charsets import in_utf_8, is_beyond_ascii, is_foreign
+from crawlrank.jobs.mapreduce.job import Job, KeyValue
 
 CAPTURED, ASKED, OWN = b"0", b"1", b"2"  # a captured key sorts before those that ask for it
 

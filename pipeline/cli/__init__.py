@@ -15,13 +15,20 @@ from typing import Any
 
 import click
 
-from jobs.kernel.errors import DEBUG, UNEXPECTED, BadInput, CrawlrankError, NoNodes, Shortage
-from jobs.kernel.machine.shortage import require_addresses, shortage_of, with_folder
-from pipeline.cli.commands import COMMANDS, PURPOSES, loaded
-from pipeline.cli.interruption import ARGUMENTS, Interruption
-from pipeline.cli.parameters.command import HELP
-from pipeline.terminal import escape_unwritable, outlive_reader, printable
-from pipeline.terminal.streams import give_up, reader_has_left
+from crawlrank.jobs.kernel.errors import (
+    DEBUG,
+    UNEXPECTED,
+    BadInput,
+    CrawlrankError,
+    NoNodes,
+    Shortage,
+)
+from crawlrank.jobs.kernel.machine.shortage import require_addresses, shortage_of, with_folder
+from crawlrank.pipeline.cli.commands import COMMANDS, PURPOSES, loaded
+from crawlrank.pipeline.cli.interruption import ARGUMENTS, Interruption
+from crawlrank.pipeline.cli.parameters.command import HELP
+from crawlrank.pipeline.terminal import escape_unwritable, outlive_reader, printable
+from crawlrank.pipeline.terminal.streams import give_up, reader_has_left
 
 INTERRUPTED = "interrupted; what was finished is kept"
 #: bytes of addresses to load the libraries, which crash if they get a part of them, and to begin
@@ -107,7 +114,7 @@ def _interrupted() -> tuple[int, str]:
 
 def _reader_left(error: BaseException | None) -> tuple[int, str]:
     """Where nobody reads standard output any more, which needs no message."""
-    from pipeline.data.output.standard_output import CLOSED
+    from crawlrank.pipeline.data.output.standard_output import CLOSED
 
     if not reader_has_left():
         return _say(f"{error}", BadInput.exit_code)
@@ -142,8 +149,8 @@ def _written(words: Sequence[str]) -> Iterator[Path]:
 def _message(error: CrawlrankError) -> str:
     if not isinstance(error, BadInput) or isinstance(error, NoNodes):
         return str(error)
-    from pipeline.workfolder.results.dataset_folders import UnusableDataset
-    from pipeline.workfolder.results.opened import as_text_cure
+    from crawlrank.pipeline.workfolder.results.dataset_folders import UnusableDataset
+    from crawlrank.pipeline.workfolder.results.opened import as_text_cure
 
     if isinstance(error, UnusableDataset):
         return str(error)
@@ -175,7 +182,7 @@ def _os_error(error: OSError) -> str:
 
 def _show_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
     if wanted and not ctx.resilient_parsing:
-        from pipeline.version import crawlrank_version
+        from crawlrank.pipeline.version import crawlrank_version
 
         click.echo(f"crawlrank, version {crawlrank_version()}")
         ctx.exit()

@@ -9,20 +9,27 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from jobs.kernel.errors import BadInput, unreadable
-from jobs.kernel.storage.binary_files import require_text
-from jobs.kernel.storage.opening import PathOrUrl, require_file
-from pipeline.cli.commands import command
-from pipeline.cli.outputs import STDOUT, check_files, json_option, require_ending, show, write_json
-from pipeline.cli.parameters.archive_arguments import archives_argument
-from pipeline.cli.parameters.extraction import max_record_option
-from pipeline.cli.parameters.groups import Decorator, option
-from pipeline.cli.parameters.options import OUTPUT, memory_option
-from pipeline.data.memory import Memory
-from pipeline.terminal import printable
+from crawlrank.jobs.kernel.errors import BadInput, unreadable
+from crawlrank.jobs.kernel.storage.binary_files import require_text
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl, require_file
+from crawlrank.pipeline.cli.commands import command
+from crawlrank.pipeline.cli.outputs import (
+    STDOUT,
+    check_files,
+    json_option,
+    require_ending,
+    show,
+    write_json,
+)
+from crawlrank.pipeline.cli.parameters.archive_arguments import archives_argument
+from crawlrank.pipeline.cli.parameters.extraction import max_record_option
+from crawlrank.pipeline.cli.parameters.groups import Decorator, option
+from crawlrank.pipeline.cli.parameters.options import OUTPUT, memory_option
+from crawlrank.pipeline.data.memory import Memory
+from crawlrank.pipeline.terminal import printable
 
 if TYPE_CHECKING:
-    from pipeline.heritrix.verification import Verification
+    from crawlrank.pipeline.heritrix.verification import Verification
 
 VERIFY_SCHEMA = "crawlrank-verify-precedence/1"
 
@@ -60,11 +67,11 @@ def audit_precedence(
     The report says which URIs were fetched and which were listed, why others were not, how well the
     order was kept, and what to change.
     """
-    from pipeline.analysis.audit import audit_json, findings
-    from pipeline.analysis.audit.advice import advise
-    from pipeline.analysis.audit.crawl_log import logs_in
-    from pipeline.analysis.audit.tables import tables
-    from pipeline.analysis.plots.pictures import FORMATS
+    from crawlrank.pipeline.analysis.audit import audit_json, findings
+    from crawlrank.pipeline.analysis.audit.advice import advise
+    from crawlrank.pipeline.analysis.audit.crawl_log import logs_in
+    from crawlrank.pipeline.analysis.audit.tables import tables
+    from crawlrank.pipeline.analysis.plots.pictures import FORMATS
 
     paths = logs_in(logs)
     check_files(output, picture, inputs=[precedence, *paths])
@@ -74,7 +81,7 @@ def audit_precedence(
     audit = findings.audit(precedence, paths, budget=memory.budget, threads=threads, by=by)
     write_json(audit_json.SCHEMA, audit_json.as_data(audit), output)
     if picture:
-        from pipeline.analysis.audit.picture import plot
+        from crawlrank.pipeline.analysis.audit.picture import plot
 
         plot(audit, picture)
     show(tables(audit), output)
@@ -98,8 +105,8 @@ def compare_outlinks(archives: tuple[PathOrUrl, ...], output: Path | None, max_r
     --outlinks metadata. Archives that cannot be read do not stop the others; they are errors at the
     end.
     """
-    from pipeline.analysis.audit.outlinks import Comparison, compare_archive
-    from pipeline.analysis.audit.outlinks_report import SCHEMA, as_data, tables
+    from crawlrank.pipeline.analysis.audit.outlinks import Comparison, compare_archive
+    from crawlrank.pipeline.analysis.audit.outlinks_report import SCHEMA, as_data, tables
 
     check_files(output, inputs=archives)
     comparison, failed = Comparison(), list[BadInput]()
@@ -140,8 +147,8 @@ def verify_precedence(
     or crawl.log files. Every line and URI is looked up by Heritrix's own policy, as a crawl does.
     Exit code 4 if a line does not count as the file says.
     """
-    from pipeline.heritrix.home import HeritrixHome
-    from pipeline.heritrix.verification import verify
+    from crawlrank.pipeline.heritrix.home import HeritrixHome
+    from crawlrank.pipeline.heritrix.verification import verify
 
     check_files(output, inputs=[precedence, *lists])
     for path in (precedence, *lists):

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from pipeline.cli.parameters.command import ConfiguredCommand
+from crawlrank.pipeline.cli.parameters.command import ConfiguredCommand
 
 #: command -> the module of this folder that defines it, the first sentence of its help
 COMMANDS = {
@@ -74,6 +74,6 @@ def command(name: str) -> Callable[[Callable[..., Any]], click.Command]:
 
 def loaded(name: str) -> click.Command:
     """The command itself, with its options."""
-    module = importlib.import_module(f"pipeline.cli.{COMMANDS[name][0]}")
+    module = importlib.import_module(f"crawlrank.pipeline.cli.{COMMANDS[name][0]}")
     loaded_command: click.Command = getattr(module, name.replace("-", "_"))
     return loaded_command

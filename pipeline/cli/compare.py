@@ -13,24 +13,24 @@ from typing import TYPE_CHECKING
 
 import click
 
-from jobs.kernel.storage.temporary import temporary_folder
-from pipeline.cli.commands import command
-from pipeline.cli.outputs import json_option, show, write_json
-from pipeline.cli.parameters.groups import option
-from pipeline.cli.parameters.options import (
+from crawlrank.jobs.kernel.storage.temporary import temporary_folder
+from crawlrank.pipeline.cli.commands import command
+from crawlrank.pipeline.cli.outputs import json_option, show, write_json
+from crawlrank.pipeline.cli.parameters.groups import option
+from crawlrank.pipeline.cli.parameters.options import (
     OUTPUT,
     memory_option,
     ranked_work_option,
     ranking_option,
 )
-from pipeline.cli.parameters.types import Whole
-from pipeline.data.memory import Memory
-from pipeline.workfolder.rankings import OWN, labels, ranking_folder
+from crawlrank.pipeline.cli.parameters.types import Whole
+from crawlrank.pipeline.data.memory import Memory
+from crawlrank.pipeline.workfolder.rankings import OWN, labels, ranking_folder
 
 if TYPE_CHECKING:
     import duckdb
 
-    from pipeline.workfolder.results.finished import Finished
+    from crawlrank.pipeline.workfolder.results.finished import Finished
 
 
 @command("diff")
@@ -64,9 +64,9 @@ def diff(
 
     Both are work folders of finished runs, of any runner. Classes of both are cut as in WORK_B.
     """
-    from pipeline.analysis.compare.diff import diff as compared
-    from pipeline.analysis.compare.diff_report import SCHEMA, tables
-    from pipeline.workfolder.results.opened import open_finished
+    from crawlrank.pipeline.analysis.compare.diff import diff as compared
+    from crawlrank.pipeline.analysis.compare.diff_report import SCHEMA, tables
+    from crawlrank.pipeline.workfolder.results.opened import open_finished
 
     folders = (ranking_folder(work_a, ranking), "a"), (ranking_folder(work_b, ranking), "b")
     with database_beside(memory) as (db, near):
@@ -95,11 +95,11 @@ def explain(work: Path, uri: str, top: int, output: Path | None, memory: Memory)
     divided by the number of pages that the source links to. It also has the page's lines in the
     precedence file.
     """
-    from pipeline.analysis.compare.explain import explain as explained
-    from pipeline.analysis.compare.explain import key_of
-    from pipeline.analysis.compare.explain_report import SCHEMA, tables
-    from pipeline.workfolder.results.opened import open_finished
-    from pipeline.workfolder.results.page_keys import NotAURI
+    from crawlrank.pipeline.analysis.compare.explain import explain as explained
+    from crawlrank.pipeline.analysis.compare.explain import key_of
+    from crawlrank.pipeline.analysis.compare.explain_report import SCHEMA, tables
+    from crawlrank.pipeline.workfolder.results.opened import open_finished
+    from crawlrank.pipeline.workfolder.results.page_keys import NotAURI
 
     with database_beside(memory) as (db, near):
         finished = open_finished(work, db, near, "a")
@@ -115,7 +115,7 @@ def explain(work: Path, uri: str, top: int, output: Path | None, memory: Memory)
 @contextlib.contextmanager
 def database_beside(memory: Memory) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
     """A database in the folder for temporary files, as nothing is written to a work folder."""
-    from pipeline.data.database import database
+    from crawlrank.pipeline.data.database import database
 
     budget = memory.budget // 2  # arrays have the other half
     threads = os.cpu_count() or 1
@@ -176,7 +176,7 @@ def _chosen(work: Path, rankings: Sequence[str], *, least: int) -> list[str]:
 def _opened(
     work: Path, names: Sequence[str], memory: Memory
 ) -> Iterator[list[tuple[str, Finished]]]:
-    from pipeline.workfolder.results.opened import open_finished
+    from crawlrank.pipeline.workfolder.results.opened import open_finished
 
     with database_beside(memory) as (db, near):
         yield [
@@ -186,9 +186,9 @@ def _opened(
 
 
 def _show_pairs(ranked: list[tuple[str, Finished]], top: int, output: Path | None) -> None:
-    from pipeline.analysis.compare.agree import agree as compared
-    from pipeline.analysis.compare.agree import sides_of
-    from pipeline.analysis.compare.agree_report import SCHEMA, tables
+    from crawlrank.pipeline.analysis.compare.agree import agree as compared
+    from crawlrank.pipeline.analysis.compare.agree import sides_of
+    from crawlrank.pipeline.analysis.compare.agree_report import SCHEMA, tables
 
     pairs = [compared(*pair, top) for pair in combinations(sides_of(ranked), 2)]
     write_json(SCHEMA, {"pairs": [asdict(pair) for pair in pairs]}, output)
@@ -196,9 +196,9 @@ def _show_pairs(ranked: list[tuple[str, Finished]], top: int, output: Path | Non
 
 
 def _show_rated(ranked: list[tuple[str, Finished]], ratings: Path, output: Path | None) -> None:
-    from pipeline.analysis.compare.agree_report import SCHEMA, rated_tables
-    from pipeline.analysis.compare.rated import rated
-    from pipeline.analysis.compare.rating_files import read_ratings, table_of
+    from crawlrank.pipeline.analysis.compare.agree_report import SCHEMA, rated_tables
+    from crawlrank.pipeline.analysis.compare.rated import rated
+    from crawlrank.pipeline.analysis.compare.rating_files import read_ratings, table_of
 
     rankings, raters = rated(ranked, table_of(read_ratings(ratings)))
     results = {"raters": raters, "rankings": [asdict(ranking) for ranking in rankings]}

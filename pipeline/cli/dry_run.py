@@ -7,17 +7,17 @@ from pathlib import Path
 
 import click
 
-from jobs.kernel.storage.opening import PathOrUrl
-from pipeline.cli.outputs import STDOUT, check_files, show, write_json
-from pipeline.cli.parameters.progress_options import Progress
-from pipeline.estimate.estimate import estimate
-from pipeline.estimate.report import (
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl
+from crawlrank.pipeline.cli.outputs import STDOUT, check_files, show, write_json
+from crawlrank.pipeline.cli.parameters.progress_options import Progress
+from crawlrank.pipeline.estimate.estimate import estimate
+from crawlrank.pipeline.estimate.report import (
     estimate_document,
     estimate_line,
     estimate_table,
     sentences,
 )
-from pipeline.options import RunOptions
+from crawlrank.pipeline.options import RunOptions
 
 SCHEMA = "crawlrank-estimate-1"
 

@@ -9,24 +9,24 @@ from pathlib import Path
 
 import click
 
-from jobs.kernel.captures.extraction_options import ExtractionOptions
-from jobs.kernel.errors import BadInput, unreadable
-from jobs.kernel.storage.opening import PathOrUrl
-from pipeline.analysis.inspect.inspection import Total
-from pipeline.analysis.inspect.inspection_json import InspectionWriter
-from pipeline.analysis.inspect.inspection_pool import inspect_archives
-from pipeline.cli.commands import command
-from pipeline.cli.outputs import STDOUT, check_files, json_option, json_stream, show
-from pipeline.cli.parameters.archive_arguments import archives_argument
-from pipeline.cli.parameters.extraction import extraction_options
-from pipeline.cli.parameters.options import (
+from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
+from crawlrank.jobs.kernel.errors import BadInput, unreadable
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl
+from crawlrank.pipeline.analysis.inspect.inspection import Total
+from crawlrank.pipeline.analysis.inspect.inspection_json import InspectionWriter
+from crawlrank.pipeline.analysis.inspect.inspection_pool import inspect_archives
+from crawlrank.pipeline.cli.commands import command
+from crawlrank.pipeline.cli.outputs import STDOUT, check_files, json_option, json_stream, show
+from crawlrank.pipeline.cli.parameters.archive_arguments import archives_argument
+from crawlrank.pipeline.cli.parameters.extraction import extraction_options
+from crawlrank.pipeline.cli.parameters.options import (
     jobs_option,
     strict_option,
 )
-from pipeline.cli.parameters.progress_options import Progress, plain_progress_options
-from pipeline.options import RunOptions
-from pipeline.version import crawlrank_version
-from pipeline.workfolder.masking import masked
+from crawlrank.pipeline.cli.parameters.progress_options import Progress, plain_progress_options
+from crawlrank.pipeline.options import RunOptions
+from crawlrank.pipeline.version import crawlrank_version
+from crawlrank.pipeline.workfolder.masking import masked
 
 
 @command("inspect")
@@ -65,7 +65,7 @@ def inspect(
     extraction = extraction._replace(bodies=not no_links)
     total = _inspect(archives, extraction, processes, output, progress)
     if estimate and total.archives > len(total.failed):
-        from pipeline.cli.dry_run import echo_estimate  # loads both engines
+        from crawlrank.pipeline.cli.dry_run import echo_estimate  # loads both engines
 
         echo_estimate(archives, of_run, progress, err=output == STDOUT)
     if total.failed:
@@ -88,7 +88,7 @@ def _inspect(
     output: Path | None,
     progress: Progress,
 ) -> Total:
-    from pipeline.analysis.inspect.inspection_report import archive_row, tables
+    from crawlrank.pipeline.analysis.inspect.inspection_report import archive_row, tables
 
     begin = time.perf_counter()
     total, rows = Total(), []

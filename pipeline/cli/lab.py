@@ -8,12 +8,12 @@ from pathlib import Path
 
 import click
 
-from pipeline.analysis.aopic_lab.preferences import NONE_PREFERRED, CrawlPreferences
-from pipeline.cli.commands import command
-from pipeline.cli.parameters.groups import grouped, option
-from pipeline.cli.parameters.options import OUTPUT, jobs_option
-from pipeline.cli.parameters.types import Number, Whole
-from pipeline.terminal import printable
+from crawlrank.pipeline.analysis.aopic_lab.preferences import NONE_PREFERRED, CrawlPreferences
+from crawlrank.pipeline.cli.commands import command
+from crawlrank.pipeline.cli.parameters.groups import grouped, option
+from crawlrank.pipeline.cli.parameters.options import OUTPUT, jobs_option
+from crawlrank.pipeline.cli.parameters.types import Number, Whole
+from crawlrank.pipeline.terminal import printable
 
 FIGURES = "2,3,4,5,6"
 
@@ -151,7 +151,7 @@ def aopic_lab(
         raise click.UsageError("--favour, --favour-words and --crawl-log need --work")
     if (preferences.anchors is None) != (not preferences.words):
         raise click.UsageError("--favour-words and --anchors belong together")
-    from pipeline.analysis.aopic_lab.lab import run_lab
+    from crawlrank.pipeline.analysis.aopic_lab.lab import run_lab
 
     written = run_lab(
         output, chosen, nodes, exponent, seeds, processes, poisson, work, partitions,

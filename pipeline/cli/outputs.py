@@ -10,16 +10,21 @@ from typing import Any, TextIO
 
 import click
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.reading import parts
-from jobs.kernel.formats.tables import is_table
-from pipeline.cli.parameters.options import OUTPUT
-from pipeline.data.datasets import is_file, refuse_existing, replacing, require_replaceable
-from pipeline.data.output.standard_output import STDOUT as STDOUT
-from pipeline.terminal import TextTable, printable, width_of
-from pipeline.terminal.counter_meanings import meaning_of
-from pipeline.terminal.json_text import json_text
-from pipeline.version import crawlrank_version
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.formats.reading import parts
+from crawlrank.jobs.kernel.formats.tables import is_table
+from crawlrank.pipeline.cli.parameters.options import OUTPUT
+from crawlrank.pipeline.data.datasets import (
+    is_file,
+    refuse_existing,
+    replacing,
+    require_replaceable,
+)
+from crawlrank.pipeline.data.output.standard_output import STDOUT as STDOUT
+from crawlrank.pipeline.terminal import TextTable, printable, width_of
+from crawlrank.pipeline.terminal.counter_meanings import meaning_of
+from crawlrank.pipeline.terminal.json_text import json_text
+from crawlrank.pipeline.version import crawlrank_version
 
 json_option = click.option(
     "--json",

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import click
 
-from pipeline.cli.commands import command
-from pipeline.cli.parameters.groups import option
-from pipeline.cli.parameters.options import OUTPUT
-from pipeline.package.build import build
-from pipeline.package.node_platform import MACHINES, NodePlatform
-from pipeline.terminal import printable
+from crawlrank.pipeline.cli.commands import command
+from crawlrank.pipeline.cli.parameters.groups import option
+from crawlrank.pipeline.cli.parameters.options import OUTPUT
+from crawlrank.pipeline.package.build import build
+from crawlrank.pipeline.package.node_platform import MACHINES, NodePlatform
+from crawlrank.pipeline.terminal import printable
 
 
 class _ClusterUrl(click.ParamType):  # type: ignore[type-arg]

@@ -7,18 +7,18 @@ from pathlib import Path
 
 import click
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.storage.temporary import output_folder, temporary_folder
-from pipeline.cli.commands import command
-from pipeline.cli.outputs import json_option, show, write_json
-from pipeline.cli.parameters.groups import field_option, grouped, option
-from pipeline.cli.parameters.options import OUTPUT, memory_option, ranking_option
-from pipeline.cli.parameters.types import Budget, Days, Moment
-from pipeline.data.memory import Memory
-from pipeline.options import PlanOptions
-from pipeline.terminal import printable
-from pipeline.workfolder.rankings import ranking_folder
-from pipeline.workfolder.work_folder import refuse_own_file
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.storage.temporary import output_folder, temporary_folder
+from crawlrank.pipeline.cli.commands import command
+from crawlrank.pipeline.cli.outputs import json_option, show, write_json
+from crawlrank.pipeline.cli.parameters.groups import field_option, grouped, option
+from crawlrank.pipeline.cli.parameters.options import OUTPUT, memory_option, ranking_option
+from crawlrank.pipeline.cli.parameters.types import Budget, Days, Moment
+from crawlrank.pipeline.data.memory import Memory
+from crawlrank.pipeline.options import PlanOptions
+from crawlrank.pipeline.terminal import printable
+from crawlrank.pipeline.workfolder.rankings import ranking_folder
+from crawlrank.pipeline.workfolder.work_folder import refuse_own_file
 
 FORMS = ("csv", "jsonl", "parquet", "nutch")
 
@@ -78,7 +78,7 @@ def plan(
     """Rates of changes come from what several crawls saw, values from the scores of the last one.
     Writes the schedule, and the precedence file of what is due, with its beans.
     """
-    from pipeline.planning.make import make_plan
+    from crawlrank.pipeline.planning.make import make_plan
 
     if folder.exists() and not folder.is_dir():
         raise BadInput(str(folder), "a file", "a folder", "Name a folder.")

@@ -8,12 +8,12 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from jobs.kernel.errors import BadInput
-from jobs.mapreduce.launcher import RUNNERS
-from pipeline import run as runs
-from pipeline.cli.commands import command
-from pipeline.cli.parameters.groups import field_option, on_command_line, option
-from pipeline.cli.parameters.options import (
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.mapreduce.launcher import RUNNERS
+from crawlrank.pipeline import run as runs
+from crawlrank.pipeline.cli.commands import command
+from crawlrank.pipeline.cli.parameters.groups import field_option, on_command_line, option
+from crawlrank.pipeline.cli.parameters.options import (
     jobs_option,
     method_option,
     min_agreement_option,
@@ -22,8 +22,12 @@ from pipeline.cli.parameters.options import (
     stop_options,
     work_option,
 )
-from pipeline.cli.parameters.progress_options import Progress, invocation, progress_options
-from pipeline.cli.parameters.ranking_options import (
+from crawlrank.pipeline.cli.parameters.progress_options import (
+    Progress,
+    invocation,
+    progress_options,
+)
+from crawlrank.pipeline.cli.parameters.ranking_options import (
     combine_options,
     link_weight_option,
     require_link_weights,
@@ -31,13 +35,13 @@ from pipeline.cli.parameters.ranking_options import (
     site_options,
     weight_options,
 )
-from pipeline.cli.parameters.types import Size
-from pipeline.cli.run import show_result
-from pipeline.contract import COMBINED, EMBEDDED
-from pipeline.options import CombineBy, RunOptions, ValidationOptions
-from pipeline.ranking.methods import METHODS
-from pipeline.workfolder.manifest import require_manifest
-from pipeline.workfolder.rankings import new_ranking
+from crawlrank.pipeline.cli.parameters.types import Size
+from crawlrank.pipeline.cli.run import show_result
+from crawlrank.pipeline.contract import COMBINED, EMBEDDED
+from crawlrank.pipeline.options import CombineBy, RunOptions, ValidationOptions
+from crawlrank.pipeline.ranking.methods import METHODS
+from crawlrank.pipeline.workfolder.manifest import require_manifest
+from crawlrank.pipeline.workfolder.rankings import new_ranking
 
 
 @command("rank")
@@ -87,7 +91,7 @@ def rank(
     if not combine and on_command_line("combine_by"):
         raise click.UsageError("--combine-by goes with --combine.")
     if combine:
-        from pipeline.rank_parts import combination  # slow to import
+        from crawlrank.pipeline.rank_parts import combination  # slow to import
 
         if click.get_current_context().get_parameter_source("method") != ParameterSource.DEFAULT:
             raise click.UsageError("--method and --combine exclude each other")

@@ -8,28 +8,28 @@ from typing import TYPE_CHECKING
 
 import click
 
-from jobs.kernel.errors import NotConverged, count_of
-from jobs.kernel.storage.temporary import temporary_folder
-from pipeline.cli.audit import audit_precedence, heritrix_option, warn
-from pipeline.cli.commands import command
-from pipeline.cli.outputs import show
-from pipeline.cli.parameters.groups import option
-from pipeline.cli.parameters.options import OUTPUT, ranking_option
-from pipeline.cli.parameters.recrawl_options import (
+from crawlrank.jobs.kernel.errors import NotConverged, count_of
+from crawlrank.jobs.kernel.storage.temporary import temporary_folder
+from crawlrank.pipeline.cli.audit import audit_precedence, heritrix_option, warn
+from crawlrank.pipeline.cli.commands import command
+from crawlrank.pipeline.cli.outputs import show
+from crawlrank.pipeline.cli.parameters.groups import option
+from crawlrank.pipeline.cli.parameters.options import OUTPUT, ranking_option
+from crawlrank.pipeline.cli.parameters.recrawl_options import (
     BeginWith,
     Console,
     begin_options,
     console_options,
 )
-from pipeline.terminal import TextTable, printable
-from pipeline.workfolder.rankings import ranking_folder
+from crawlrank.pipeline.terminal import TextTable, printable
+from crawlrank.pipeline.workfolder.rankings import ranking_folder
 
 if TYPE_CHECKING:
-    from pipeline.heritrix.growth import Growth
-    from pipeline.heritrix.home import HeritrixHome
-    from pipeline.heritrix.job_folder import JobFolder
-    from pipeline.heritrix.recrawl import PageCounts, Preparation, Recrawl
-    from pipeline.heritrix.rest_crawl import RestCrawl
+    from crawlrank.pipeline.heritrix.growth import Growth
+    from crawlrank.pipeline.heritrix.home import HeritrixHome
+    from crawlrank.pipeline.heritrix.job_folder import JobFolder
+    from crawlrank.pipeline.heritrix.recrawl import PageCounts, Preparation, Recrawl
+    from crawlrank.pipeline.heritrix.rest_crawl import RestCrawl
 
 SHOWN_HOSTS = 20
 
@@ -61,9 +61,9 @@ def recrawl(
     Heritrix needs for that, it begins with the pages of the precedence file, and the file is loaded
     into its state and looked up there. Its seeds and its scope stay. The job must be torn down.
     """
-    from pipeline.heritrix.job_folder import JobFolder
-    from pipeline.heritrix.pages import PageRule
-    from pipeline.heritrix.recrawl import Recrawl
+    from crawlrank.pipeline.heritrix.job_folder import JobFolder
+    from crawlrank.pipeline.heritrix.pages import PageRule
+    from crawlrank.pipeline.heritrix.recrawl import Recrawl
 
     folder = JobFolder(job)
     if undo:
@@ -104,9 +104,9 @@ def _check_usage(
 
 
 def _quotas(ranking: Path, budget: int) -> dict[str, int]:
-    from pipeline.heritrix.quotas import quotas_of
-    from pipeline.precedence.page_table import RankedPages
-    from pipeline.scores_of_work import scores_of_work
+    from crawlrank.pipeline.heritrix.quotas import quotas_of
+    from crawlrank.pipeline.precedence.page_table import RankedPages
+    from crawlrank.pipeline.scores_of_work import scores_of_work
 
     with temporary_folder() as tmp:
         source = scores_of_work(ranking, tmp)
@@ -114,7 +114,7 @@ def _quotas(ranking: Path, budget: int) -> dict[str, int]:
 
 
 def _show_changes(wanted: Recrawl) -> None:
-    from pipeline.heritrix.recrawl import prepared
+    from crawlrank.pipeline.heritrix.recrawl import prepared
 
     with temporary_folder() as tmp:
         preparation = prepared(wanted, tmp)
@@ -128,8 +128,8 @@ def _show_changes(wanted: Recrawl) -> None:
 
 def _make_ready(wanted: Recrawl, heritrix: Path, console: Console | None) -> None:
     """And launch it, where there is a console."""
-    from pipeline.heritrix.home import HeritrixHome
-    from pipeline.heritrix.recrawl import load_and_verify, prepared, write
+    from crawlrank.pipeline.heritrix.home import HeritrixHome
+    from crawlrank.pipeline.heritrix.recrawl import load_and_verify, prepared, write
 
     home, crawl = HeritrixHome(heritrix), _rest_crawl(console, wanted) if console else None
     with temporary_folder() as tmp:
@@ -231,7 +231,7 @@ def _show_growth(growth: Growth) -> None:
 
 
 def _show_launch(home: HeritrixHome, wanted: Recrawl) -> None:
-    from pipeline.heritrix.recrawl import launch_command
+    from crawlrank.pipeline.heritrix.recrawl import launch_command
 
     click.echo("The job is ready. Launch it in the console, or run it to its end by\n")
     click.echo(printable(f"  {launch_command(home, wanted.job)}\n"))
@@ -240,8 +240,8 @@ def _show_launch(home: HeritrixHome, wanted: Recrawl) -> None:
 
 
 def _rest_crawl(console: Console, wanted: Recrawl) -> RestCrawl:
-    from pipeline.heritrix.rest import HeritrixEngine
-    from pipeline.heritrix.rest_crawl import RestCrawl as Crawl
+    from crawlrank.pipeline.heritrix.rest import HeritrixEngine
+    from crawlrank.pipeline.heritrix.rest_crawl import RestCrawl as Crawl
 
     if console.insecure:
         warning = "--insecure: whoever answers at this address gets the password's digest"
@@ -260,7 +260,7 @@ def _rest_crawl(console: Console, wanted: Recrawl) -> RestCrawl:
 
 
 def _require_crawled(log: Path) -> None:
-    from pipeline.analysis.audit.pages_log import outcomes_beside, why_ended
+    from crawlrank.pipeline.analysis.audit.pages_log import outcomes_beside, why_ended
 
     if ended := why_ended(outcomes_beside(log)):
         raise NotConverged(f"{log}: {ended}")

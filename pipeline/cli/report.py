@@ -6,18 +6,18 @@ from pathlib import Path
 
 import click
 
-from pipeline.cli.commands import command
-from pipeline.cli.compare import database_beside
-from pipeline.cli.outputs import STDOUT, check_files, json_option, write_json
-from pipeline.cli.parameters.groups import option
-from pipeline.cli.parameters.options import OUTPUT, memory_option, work_option
-from pipeline.cli.parameters.progress_options import Progress, plain_progress_options
-from pipeline.data.datasets import replacing
-from pipeline.data.memory import Memory
-from pipeline.progress.reporter import consecutive
-from pipeline.terminal import printable
-from pipeline.workfolder.manifest import require_manifest
-from pipeline.workfolder.rankings import OWN, is_usable, labels
+from crawlrank.pipeline.cli.commands import command
+from crawlrank.pipeline.cli.compare import database_beside
+from crawlrank.pipeline.cli.outputs import STDOUT, check_files, json_option, write_json
+from crawlrank.pipeline.cli.parameters.groups import option
+from crawlrank.pipeline.cli.parameters.options import OUTPUT, memory_option, work_option
+from crawlrank.pipeline.cli.parameters.progress_options import Progress, plain_progress_options
+from crawlrank.pipeline.data.datasets import replacing
+from crawlrank.pipeline.data.memory import Memory
+from crawlrank.pipeline.progress.reporter import consecutive
+from crawlrank.pipeline.terminal import printable
+from crawlrank.pipeline.workfolder.manifest import require_manifest
+from crawlrank.pipeline.workfolder.rankings import OWN, is_usable, labels
 
 MOST = 10_000  # pages
 
@@ -52,9 +52,9 @@ def report(
     what went in, damage, links, the graph, scores with their reasons, classes, hosts, and how the
     run went. A run that is not finished is shown as far as it is done.
     """
-    from pipeline.analysis.report.html import report_page
-    from pipeline.analysis.report.report import SCHEMA, ReportRequest
-    from pipeline.analysis.report.report import report as reported
+    from crawlrank.pipeline.analysis.report.html import report_page
+    from crawlrank.pipeline.analysis.report.report import SCHEMA, ReportRequest
+    from crawlrank.pipeline.analysis.report.report import report as reported
 
     if page is None and output is None:
         raise click.UsageError("--output FILE is needed, or --json FILE")

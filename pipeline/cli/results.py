@@ -7,10 +7,10 @@ from typing import Any, get_args
 
 import click
 
-from jobs.kernel.storage.temporary import temporary_folder
-from pipeline.bounds import EXACT
-from pipeline.cli.commands import command
-from pipeline.cli.outputs import (
+from crawlrank.jobs.kernel.storage.temporary import temporary_folder
+from crawlrank.pipeline.bounds import EXACT
+from crawlrank.pipeline.cli.commands import command
+from crawlrank.pipeline.cli.outputs import (
     STDOUT,
     check_files,
     print_counts,
@@ -19,26 +19,26 @@ from pipeline.cli.outputs import (
     verbose_option,
     write_json,
 )
-from pipeline.cli.parameters.groups import field_option, option
-from pipeline.cli.parameters.options import (
+from crawlrank.pipeline.cli.parameters.groups import field_option, option
+from crawlrank.pipeline.cli.parameters.options import (
     OUTPUT,
     min_agreement_option,
     output_option,
     ranked_work_option,
     ties_option,
 )
-from pipeline.cli.parameters.types import Number, Whole
-from pipeline.options import (
+from crawlrank.pipeline.cli.parameters.types import Number, Whole
+from crawlrank.pipeline.options import (
     MAX_BINS,
     ClassesOver,
     HostSort,
     SiteBy,
     ValidationOptions,
 )
-from pipeline.precedence.page_table import RankedPages
-from pipeline.reports import write_report
-from pipeline.scores_of_work import scores_of_work
-from pipeline.workfolder.manifest import require_manifest
+from crawlrank.pipeline.precedence.page_table import RankedPages
+from crawlrank.pipeline.reports import write_report
+from crawlrank.pipeline.scores_of_work import scores_of_work
+from crawlrank.pipeline.workfolder.manifest import require_manifest
 
 VALIDATION = ValidationOptions()
 TABLE_ROWS = 20
@@ -97,10 +97,10 @@ def validate_opic(
     **options: Any,
 ) -> None:
     """GRAPH is what page-rank reads, RANKS what it writes. The report bounds the errors of both."""
-    from pipeline.data.graph import read_graph
-    from pipeline.precedence.captured import captured_columns
-    from pipeline.ranking.validation.report import tables
-    from pipeline.ranking.validation.validate import validate
+    from crawlrank.pipeline.data.graph import read_graph
+    from crawlrank.pipeline.precedence.captured import captured_columns
+    from crawlrank.pipeline.ranking.validation.report import tables
+    from crawlrank.pipeline.ranking.validation.validate import validate
 
     known = uris is not None and bool(maps)
     if not known and (uris or maps or classes_over == "captured"):
@@ -123,8 +123,8 @@ def validate_opic(
 def export_sites(work: Path, output: Path) -> None:
     """The columns are position, class, site, pages, links_in, links_out, sites_in, sites_out, score
     and share; docs/site.md says what they mean."""
-    from pipeline.analysis.sites.files import ENDINGS, write_sites_file
-    from pipeline.analysis.sites.table import read_sites
+    from crawlrank.pipeline.analysis.sites.files import ENDINGS, write_sites_file
+    from crawlrank.pipeline.analysis.sites.table import read_sites
 
     require_ending(output, "--output", ENDINGS, packed=False)
     check_files(output, inputs=[])
@@ -164,10 +164,10 @@ def hosts(
     """The columns are pages, captured ones, captures, the sum of the scores and its share of all,
     the best score, pages in each class, and links from other hosts, to others and within.
     """
-    from pipeline.analysis.hosts.report import FORMS, SCHEMA, hosts_table, write_hosts
-    from pipeline.analysis.hosts.table import host_rows, read_hosts
-    from pipeline.analysis.plots.host_plot import plot_hosts
-    from pipeline.analysis.plots.pictures import FORMATS as PICTURES
+    from crawlrank.pipeline.analysis.hosts.report import FORMS, SCHEMA, hosts_table, write_hosts
+    from crawlrank.pipeline.analysis.hosts.table import host_rows, read_hosts
+    from crawlrank.pipeline.analysis.plots.host_plot import plot_hosts
+    from crawlrank.pipeline.analysis.plots.pictures import FORMATS as PICTURES
 
     if output and output != STDOUT:
         require_ending(output, "--output", FORMS)

@@ -9,17 +9,17 @@ from typing import Any
 
 import click
 
-from jobs.kernel.errors import count_of
-from jobs.kernel.storage.opening import PathOrUrl, require_file
-from jobs.mapreduce.launcher import CLUSTERS, RUNNERS, out_of_reach
-from pipeline import run as runs
-from pipeline.bounds import Bounds, bounds_of
-from pipeline.cli.commands import command
-from pipeline.cli.outputs import show
-from pipeline.cli.parameters.archive_arguments import run_archives_argument
-from pipeline.cli.parameters.extraction import extraction_options, validators_option
-from pipeline.cli.parameters.groups import field_option, on_command_line, option
-from pipeline.cli.parameters.options import (
+from crawlrank.jobs.kernel.errors import count_of
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl, require_file
+from crawlrank.jobs.mapreduce.launcher import CLUSTERS, RUNNERS, out_of_reach
+from crawlrank.pipeline import run as runs
+from crawlrank.pipeline.bounds import Bounds, bounds_of
+from crawlrank.pipeline.cli.commands import command
+from crawlrank.pipeline.cli.outputs import show
+from crawlrank.pipeline.cli.parameters.archive_arguments import run_archives_argument
+from crawlrank.pipeline.cli.parameters.extraction import extraction_options, validators_option
+from crawlrank.pipeline.cli.parameters.groups import field_option, on_command_line, option
+from crawlrank.pipeline.cli.parameters.options import (
     OUTPUT,
     jobs_option,
     method_option,
@@ -34,23 +34,27 @@ from pipeline.cli.parameters.options import (
     work_option,
     www_options,
 )
-from pipeline.cli.parameters.progress_options import Progress, invocation, progress_options
-from pipeline.cli.parameters.ranking_options import (
+from crawlrank.pipeline.cli.parameters.progress_options import (
+    Progress,
+    invocation,
+    progress_options,
+)
+from crawlrank.pipeline.cli.parameters.ranking_options import (
     link_weight_option,
     require_link_weights,
     require_weights,
     site_options,
     weight_options,
 )
-from pipeline.cli.parameters.types import Size
-from pipeline.contract import EMBEDDED
-from pipeline.engine_of_run import engine_of
-from pipeline.options import CHECKS, RunOptions, ValidationOptions
-from pipeline.ranking.methods import METHODS, method_of
-from pipeline.ranking.validation.report import ValidationFailed
-from pipeline.terminal import TextTable, printable
-from pipeline.workfolder.imported import SELECT, steps_of
-from pipeline.workfolder.manifest import Manifest
+from crawlrank.pipeline.cli.parameters.types import Size
+from crawlrank.pipeline.contract import EMBEDDED
+from crawlrank.pipeline.engine_of_run import engine_of
+from crawlrank.pipeline.options import CHECKS, RunOptions, ValidationOptions
+from crawlrank.pipeline.ranking.methods import METHODS, method_of
+from crawlrank.pipeline.ranking.validation.report import ValidationFailed
+from crawlrank.pipeline.terminal import TextTable, printable
+from crawlrank.pipeline.workfolder.imported import SELECT, steps_of
+from crawlrank.pipeline.workfolder.manifest import Manifest
 
 TOP = 10
 ENGINE = "crawlrank.engine"  # where the context keeps what makes the engine, if it is another one
@@ -212,7 +216,7 @@ def _estimate(
     output: Path | None,
     progress: Progress,
 ) -> None:
-    from pipeline.cli.dry_run import show_estimate  # loads both engines
+    from crawlrank.pipeline.cli.dry_run import show_estimate  # loads both engines
 
     if not archives:
         raise click.UsageError("--dry-run takes a sample of ARCHIVES, and none is given.")
@@ -238,8 +242,8 @@ def _data_url(runner: str, data: str | None) -> str | None:
 
 
 def show_result(work: Path, *, validated: bool) -> None:
-    from pipeline.precedence.caveats import VOID, caveats_in, caveats_table
-    from pipeline.reports import damage_by_reason, selection_table, summary_table
+    from crawlrank.pipeline.precedence.caveats import VOID, caveats_in, caveats_table
+    from crawlrank.pipeline.reports import damage_by_reason, selection_table, summary_table
 
     manifest = Manifest(work)
     digits = manifest.steps["join-scores"]["parameters"]["digits"]
@@ -275,10 +279,10 @@ def show_result(work: Path, *, validated: bool) -> None:
 def _best(work: Path, digits: int, bounds: Bounds) -> TextTable:
     """The best pages, or the best sites where these are ranked."""
     if method_of(Manifest(work).parameters).of_sites:
-        from pipeline.analysis.sites.table import best_sites, read_sites
+        from crawlrank.pipeline.analysis.sites.table import best_sites, read_sites
 
         return best_sites(read_sites(work), TOP, bounds)
-    from pipeline.reports import best_table
+    from crawlrank.pipeline.reports import best_table
 
     return best_table(work / "scores", TOP, digits, bounds)
 

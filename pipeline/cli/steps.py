@@ -8,18 +8,18 @@ from pathlib import Path
 
 import click
 
-from jobs.kernel.captures.choosing import CaptureRules
-from jobs.kernel.captures.extraction_options import DEFAULTS, ExtractionOptions
-from jobs.kernel.formats.order import DIGITS
-from jobs.kernel.keys.keys import Www
-from jobs.kernel.storage.opening import PathOrUrl
-from jobs.mapreduce.launcher import Launcher
-from pipeline.cli.commands import command
-from pipeline.cli.outputs import check_format, check_outputs, print_counts
-from pipeline.cli.parameters.archive_arguments import archives_argument
-from pipeline.cli.parameters.extraction import extraction_options, validators_option
-from pipeline.cli.parameters.groups import field_option, option
-from pipeline.cli.parameters.options import (
+from crawlrank.jobs.kernel.captures.choosing import CaptureRules
+from crawlrank.jobs.kernel.captures.extraction_options import DEFAULTS, ExtractionOptions
+from crawlrank.jobs.kernel.formats.order import DIGITS
+from crawlrank.jobs.kernel.keys.keys import Www
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl
+from crawlrank.jobs.mapreduce.launcher import Launcher
+from crawlrank.pipeline.cli.commands import command
+from crawlrank.pipeline.cli.outputs import check_format, check_outputs, print_counts
+from crawlrank.pipeline.cli.parameters.archive_arguments import archives_argument
+from crawlrank.pipeline.cli.parameters.extraction import extraction_options, validators_option
+from crawlrank.pipeline.cli.parameters.groups import field_option, option
+from crawlrank.pipeline.cli.parameters.options import (
     OUTPUT,
     digits_option,
     launcher_options,
@@ -32,11 +32,11 @@ from pipeline.cli.parameters.options import (
     strict_option,
     www_options,
 )
-from pipeline.cli.parameters.progress_options import Progress, plain_progress_options
-from pipeline.contract import Round, Stop
-from pipeline.engines.text import archive_reports, selecting, steps
-from pipeline.rank_report import read_rank_report, write_rank_report
-from pipeline.workfolder.archives import given_archives
+from crawlrank.pipeline.cli.parameters.progress_options import Progress, plain_progress_options
+from crawlrank.pipeline.contract import Round, Stop
+from crawlrank.pipeline.engines.text import archive_reports, selecting, steps
+from crawlrank.pipeline.rank_report import read_rank_report, write_rank_report
+from crawlrank.pipeline.workfolder.archives import given_archives
 
 
 @command("extract-links")

@@ -10,35 +10,35 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-from jobs.kernel.errors import BadInput, count_of
-from jobs.kernel.formats.order import DIGITS
-from jobs.kernel.keys.keys import www_rule
-from jobs.kernel.storage.binary_files import require_text
-from jobs.kernel.storage.temporary import temporary_folder
-from pipeline.cli.commands import command
-from pipeline.cli.outputs import STDOUT, check_ending, check_files, print_counts
-from pipeline.cli.parameters.filters import filter_options, require_sources
-from pipeline.cli.parameters.groups import option
-from pipeline.cli.parameters.options import (
+from crawlrank.jobs.kernel.errors import BadInput, count_of
+from crawlrank.jobs.kernel.formats.order import DIGITS
+from crawlrank.jobs.kernel.keys.keys import www_rule
+from crawlrank.jobs.kernel.storage.binary_files import require_text
+from crawlrank.jobs.kernel.storage.temporary import temporary_folder
+from crawlrank.pipeline.cli.commands import command
+from crawlrank.pipeline.cli.outputs import STDOUT, check_ending, check_files, print_counts
+from crawlrank.pipeline.cli.parameters.filters import filter_options, require_sources
+from crawlrank.pipeline.cli.parameters.groups import option
+from crawlrank.pipeline.cli.parameters.options import (
     OUTPUT,
     digits_option,
     precedence_options,
     ranking_option,
     report_option,
 )
-from pipeline.cli.parameters.types import Number
-from pipeline.contract import BEANS
-from pipeline.options import PrecedenceOptions
-from pipeline.precedence import lint
-from pipeline.precedence.filters import Filter, PageFilters, conditions
-from pipeline.precedence.page_table import RankedPages, Taken
-from pipeline.precedence.score_formats import BINARY, FORMATS
-from pipeline.rank_report import read_rank_report
-from pipeline.scores_of_work import ScoresAndUris, scores_of_work
-from pipeline.terminal import TextTable, printable, width_of
-from pipeline.workfolder.manifest import require_manifest
-from pipeline.workfolder.rankings import ranking_folder
-from pipeline.workfolder.work_folder import refuse_own_file
+from crawlrank.pipeline.cli.parameters.types import Number
+from crawlrank.pipeline.contract import BEANS
+from crawlrank.pipeline.options import PrecedenceOptions
+from crawlrank.pipeline.precedence import lint
+from crawlrank.pipeline.precedence.filters import Filter, PageFilters, conditions
+from crawlrank.pipeline.precedence.page_table import RankedPages, Taken
+from crawlrank.pipeline.precedence.score_formats import BINARY, FORMATS
+from crawlrank.pipeline.rank_report import read_rank_report
+from crawlrank.pipeline.scores_of_work import ScoresAndUris, scores_of_work
+from crawlrank.pipeline.terminal import TextTable, printable, width_of
+from crawlrank.pipeline.workfolder.manifest import require_manifest
+from crawlrank.pipeline.workfolder.rankings import ranking_folder
+from crawlrank.pipeline.workfolder.work_folder import refuse_own_file
 
 ENDINGS = ("csv", "jsonl", "parquet")  # that name a format; others say nothing
 SHOWN = 20  # findings of a kind
@@ -155,7 +155,7 @@ def _write(
         if form == "heritrix":
             counts, taken = _heritrix(ranked, output, tmp, options, filters, chosen)
         else:
-            from pipeline.precedence.export_scores import export_scores
+            from crawlrank.pipeline.precedence.export_scores import export_scores
 
             written = export_scores(ranked, output, tmp, options, form, filters, chosen)
             left = {f"left out: {reason}": n for reason, n in written.left_out.items() if n}
@@ -178,11 +178,11 @@ def _heritrix(
     chosen: list[Filter],
 ) -> tuple[dict[str, int], Taken]:
     if filters.any:
-        from pipeline.precedence.export_scores import export_filtered_precedence
+        from crawlrank.pipeline.precedence.export_scores import export_filtered_precedence
 
         summary, taken = export_filtered_precedence(ranked, output, tmp, options, filters, chosen)
     else:
-        from pipeline.precedence import export
+        from crawlrank.pipeline.precedence import export
 
         summary = export.export_precedence(ranked.scores, ranked.uris, output, tmp, options)
         taken = Taken()

@@ -7,15 +7,20 @@ from pathlib import Path
 
 import click
 
-from pipeline.cli.commands import command
-from pipeline.cli.outputs import print_counts
-from pipeline.cli.parameters.groups import option
-from pipeline.cli.parameters.options import OUTPUT, memory_option, ranked_work_option, work_option
-from pipeline.data.memory import Memory
-from pipeline.export_text import export_text as write_text_files
-from pipeline.import_text import Texts
-from pipeline.import_text import import_text as read_text_files
-from pipeline.terminal import printable
+from crawlrank.pipeline.cli.commands import command
+from crawlrank.pipeline.cli.outputs import print_counts
+from crawlrank.pipeline.cli.parameters.groups import option
+from crawlrank.pipeline.cli.parameters.options import (
+    OUTPUT,
+    memory_option,
+    ranked_work_option,
+    work_option,
+)
+from crawlrank.pipeline.data.memory import Memory
+from crawlrank.pipeline.export_text import export_text as write_text_files
+from crawlrank.pipeline.import_text import Texts
+from crawlrank.pipeline.import_text import import_text as read_text_files
+from crawlrank.pipeline.terminal import printable
 
 GOES_WITH = {"captures": ("links",), "map": ("input_links", "graph")}
 BEGINNINGS = ("links", "canonical_links", "input_links", "graph")

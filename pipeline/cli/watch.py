@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.analysis.watch.graphs import MOST_NODES
-from pipeline.cli.commands import command
-from pipeline.cli.compare import database_beside
-from pipeline.cli.outputs import STDOUT, check_files
-from pipeline.cli.parameters.groups import option
-from pipeline.cli.parameters.options import OUTPUT, memory_option
-from pipeline.cli.parameters.types import Days
-from pipeline.data.datasets import replacing
-from pipeline.data.memory import Memory
-from pipeline.terminal import printable
+from crawlrank.pipeline.analysis.watch.graphs import MOST_NODES
+from crawlrank.pipeline.cli.commands import command
+from crawlrank.pipeline.cli.compare import database_beside
+from crawlrank.pipeline.cli.outputs import STDOUT, check_files
+from crawlrank.pipeline.cli.parameters.groups import option
+from crawlrank.pipeline.cli.parameters.options import OUTPUT, memory_option
+from crawlrank.pipeline.cli.parameters.types import Days
+from crawlrank.pipeline.data.datasets import replacing
+from crawlrank.pipeline.data.memory import Memory
+from crawlrank.pipeline.terminal import printable
 
 if TYPE_CHECKING:
-    from pipeline.analysis.watch.graphs import Drawn
+    from crawlrank.pipeline.analysis.watch.graphs import Drawn
 
 NAME = Path("watch.html")
 SECONDS_A_DAY = 86_400
@@ -95,8 +95,8 @@ def watch(
 def _page(
     graph: Path | None, work: Path | None, around: str | None, most: int, memory: Memory
 ) -> str:
-    from pipeline.analysis.watch.graphs import drawn_file
-    from pipeline.analysis.watch.watch_page import watch_page
+    from crawlrank.pipeline.analysis.watch.graphs import drawn_file
+    from crawlrank.pipeline.analysis.watch.watch_page import watch_page
 
     if work:
         return watch_page(_of_work(work, around, most, memory))
@@ -104,9 +104,9 @@ def _page(
 
 
 def _of_work(work: Path, around: str | None, most: int, memory: Memory) -> Drawn:
-    from pipeline.analysis.watch.neighbourhood import drawn_around, drawn_best
-    from pipeline.workfolder.results.opened import open_finished
-    from pipeline.workfolder.results.page_keys import NotAURI
+    from crawlrank.pipeline.analysis.watch.neighbourhood import drawn_around, drawn_best
+    from crawlrank.pipeline.workfolder.results.opened import open_finished
+    from crawlrank.pipeline.workfolder.results.page_keys import NotAURI
 
     with database_beside(memory) as (db, near):
         finished = open_finished(work, db, near, "a")
@@ -119,7 +119,7 @@ def _of_work(work: Path, around: str | None, most: int, memory: Memory) -> Drawn
 
 
 def _serve(text: str, port: int, seconds: float) -> None:
-    from pipeline.pages.serving import PageServer
+    from crawlrank.pipeline.pages.serving import PageServer
 
     server = PageServer(text, port)
     click.echo(server.url)

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.cli.commands import command
-from pipeline.cli.outputs import STDOUT, json_option, show, verbose_option, write_json
-from pipeline.cli.parameters.groups import option
-from pipeline.cli.parameters.options import OUTPUT, ranked_work_option
-from pipeline.terminal import printable
-from pipeline.workfolder.imported import steps_of
-from pipeline.workfolder.manifest import Manifest, require_manifest
+from crawlrank.pipeline.cli.commands import command
+from crawlrank.pipeline.cli.outputs import STDOUT, json_option, show, verbose_option, write_json
+from crawlrank.pipeline.cli.parameters.groups import option
+from crawlrank.pipeline.cli.parameters.options import OUTPUT, ranked_work_option
+from crawlrank.pipeline.terminal import printable
+from crawlrank.pipeline.workfolder.imported import steps_of
+from crawlrank.pipeline.workfolder.manifest import Manifest, require_manifest
 
 if TYPE_CHECKING:
-    from pipeline.workfolder.integrity import Checked
+    from crawlrank.pipeline.workfolder.integrity import Checked
 
 
 @command("status")
@@ -28,11 +28,11 @@ def status(work: Path, output: Path | None, verbose: bool) -> None:
     run has written. Of a run that is at work, from another terminal: its step, the part that is
     done, its process, the time that it took and the time that is left.
     """
-    from pipeline.contract import STEPS
-    from pipeline.precedence.caveats import caveats_in, caveats_table
-    from pipeline.progress.run_state import note_begun, run_state, state_lines
-    from pipeline.reports import rankings_table, status_tables
-    from pipeline.status_document import SCHEMA, status_document
+    from crawlrank.pipeline.contract import STEPS
+    from crawlrank.pipeline.precedence.caveats import caveats_in, caveats_table
+    from crawlrank.pipeline.progress.run_state import note_begun, run_state, state_lines
+    from crawlrank.pipeline.reports import rankings_table, status_tables
+    from crawlrank.pipeline.status_document import SCHEMA, status_document
 
     run = run_state(work)
     manifest = Manifest(work) if run.runs else require_manifest(work)
@@ -55,7 +55,7 @@ def status(work: Path, output: Path | None, verbose: bool) -> None:
 def _faults(work: Path, manifest: Manifest, *, running: bool) -> tuple[list[Checked], str]:
     """Datasets that are not what their step has written, and why others were not looked at.
     running: the run may be changing some, whose steps are no longer in the manifest then."""
-    from pipeline.workfolder.integrity import checked
+    from crawlrank.pipeline.workfolder.integrity import checked
 
     faults, unchecked = list["Checked"](), ""
     try:
@@ -82,8 +82,8 @@ def check(work: Path, check_archives: str | None) -> None:
 
     Exit 3 if a file is not what the run has written; `run` with the same options makes it again.
     """
-    from pipeline.reports import checked_table
-    from pipeline.workfolder.integrity import checked, checked_archives, damaged
+    from crawlrank.pipeline.reports import checked_table
+    from crawlrank.pipeline.workfolder.integrity import checked, checked_archives, damaged
 
     manifest = require_manifest(work)
     results = list(checked(work, manifest, digests=True))
@@ -111,7 +111,7 @@ def plot(work: Path, out: Path | None, form: str) -> None:
 
     Needs matplotlib, which is the extra `plot`.
     """
-    from pipeline.analysis.plots import plots
+    from crawlrank.pipeline.analysis.plots import plots
 
     for path in plots.plot(work, out or work / "plots", form):
         click.echo(printable(str(path)))

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from jobs.kernel.errors import BadInput, count_of
+from crawlrank.jobs.kernel.errors import BadInput, count_of
 
 Int64Array = npt.NDArray[np.int64]
 IDS = (np.dtype(np.uint32), np.dtype(np.uint64))  # of ids, key numbers and outdegrees

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from jobs.kernel.machine.machine_code import loop
-from pipeline.data.arrays import PIECE, refuse
-from pipeline.data.csr import CURE, OFFSETS, OUTDEGREES, SOURCES, Csr, Ids, Offsets
-from pipeline.data.team import team_of
+from crawlrank.jobs.kernel.machine.machine_code import loop
+from crawlrank.pipeline.data.arrays import PIECE, refuse
+from crawlrank.pipeline.data.csr import CURE, OFFSETS, OUTDEGREES, SOURCES, Csr, Ids, Offsets
+from crawlrank.pipeline.data.team import team_of
 
 
 def check_nodes(csr: Csr, folder: Path) -> None:

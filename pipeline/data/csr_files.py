@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from jobs.kernel.errors import BadInput
-from pipeline.data.arrays import IDS, open_array
-from pipeline.data.csr import CURE, OFFSETS, OUTDEGREES, SOURCES, Csr
-from pipeline.data.csr_check import check_edges, check_nodes
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.data.arrays import IDS, open_array
+from crawlrank.pipeline.data.csr import CURE, OFFSETS, OUTDEGREES, SOURCES, Csr
+from crawlrank.pipeline.data.csr_check import check_edges, check_nodes
 
 
 def open_csr(folder: Path, *, edges: bool = True) -> Csr:

@@ -17,11 +17,11 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.machine.shortage import shortage_of
-from jobs.kernel.storage.plain_paths import plain_path
-from pipeline.data.pairs import in_order
-from pipeline.data.room import ROOM
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.machine.shortage import shortage_of
+from crawlrank.jobs.kernel.storage.plain_paths import plain_path
+from crawlrank.pipeline.data.pairs import in_order
+from crawlrank.pipeline.data.room import ROOM
 
 LEAST = 64 << 20  # bytes: with less DuckDB does not sort at all
 BATCH = 1 << 17  # rows

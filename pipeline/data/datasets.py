@@ -16,13 +16,13 @@ from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.datasets import DATASETS, RowOrder
-from jobs.kernel.formats.lines import DUMMY
-from jobs.kernel.formats.order import DIGITS, descending
-from jobs.kernel.formats.reading import open_part, parts
-from jobs.kernel.storage.opening import require_file
-from jobs.kernel.storage.temporary import temporary_folder
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.formats.datasets import DATASETS, RowOrder
+from crawlrank.jobs.kernel.formats.lines import DUMMY
+from crawlrank.jobs.kernel.formats.order import DIGITS, descending
+from crawlrank.jobs.kernel.formats.reading import open_part, parts
+from crawlrank.jobs.kernel.storage.opening import require_file
+from crawlrank.jobs.kernel.storage.temporary import temporary_folder
 
 TO_FILE = "Name a file; options that also write to standard output take `-` for it."
 OPEN_AT_ONCE = 200

@@ -18,13 +18,13 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.lines import DUMMY, parse_graph_line
-from jobs.kernel.formats.reading import read_lines, read_rows
-from jobs.kernel.machine.machine_code import compiled
-from jobs.kernel.rank.array_types import Floats as Floats
-from jobs.kernel.rank.array_types import Positions as Positions
-from pipeline.data.mapped import release
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.formats.lines import DUMMY, parse_graph_line
+from crawlrank.jobs.kernel.formats.reading import read_lines, read_rows
+from crawlrank.jobs.kernel.machine.machine_code import compiled
+from crawlrank.jobs.kernel.rank.array_types import Floats as Floats
+from crawlrank.jobs.kernel.rank.array_types import Positions as Positions
+from crawlrank.pipeline.data.mapped import release
 
 Targets = npt.NDArray[np.int32] | npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]

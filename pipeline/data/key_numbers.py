@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from jobs.kernel.errors import BadInput
-from pipeline.data.arrays import IDS, PIECE, open_array, refuse
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.data.arrays import IDS, PIECE, open_array, refuse
 
 URIS_CURE = "Run canonicalize to make it anew, and the steps behind it."
 IDS_CURE = "Run assign-ids to make it anew, and the steps behind it."

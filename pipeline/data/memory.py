@@ -14,7 +14,7 @@ import resource
 import sys
 from dataclasses import dataclass
 
-from jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.errors import BadInput
 
 MIB = 1 << 20
 OWN = 200 * MIB  # of this process with everything imported, before it does anything

@@ -17,9 +17,9 @@ from typing import Any, TypeVar
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.datasets import FOLDS, MAP, SCORES, URIS
-from jobs.kernel.storage.arrow_files import open_parquet, parquet_metadata
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.formats.datasets import FOLDS, MAP, SCORES, URIS
+from crawlrank.jobs.kernel.storage.arrow_files import open_parquet, parquet_metadata
 
 ReadRow = TypeVar("ReadRow")
 BATCH = 1 << 16  # rows

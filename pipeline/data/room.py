@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 import threading
 
-from jobs.kernel.machine.shortage import require_addresses, shortage_of
+from crawlrank.jobs.kernel.machine.shortage import require_addresses, shortage_of
 
 STACK, ARENA = 16 << 20, 64 << 20  # bytes of addresses; a stack and what a thread has beside it
 BESIDE = 12  # threads: those of DuckDB, one for signals, some that write

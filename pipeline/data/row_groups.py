@@ -9,13 +9,13 @@ import pyarrow as pa
 import pyarrow.csv as csv
 import pyarrow.parquet as pq
 
-from jobs.kernel.formats.datasets import Dataset
-from jobs.kernel.formats.reading import parts
-from jobs.kernel.formats.rows import UNKNOWN
-from jobs.kernel.formats.tables import is_table
-from jobs.kernel.storage.arrow_files import native_bytes
-from pipeline.data.datasets import deliver, is_file, replacing
-from pipeline.data.parquet import schema_of
+from crawlrank.jobs.kernel.formats.datasets import Dataset
+from crawlrank.jobs.kernel.formats.reading import parts
+from crawlrank.jobs.kernel.formats.rows import UNKNOWN
+from crawlrank.jobs.kernel.formats.tables import is_table
+from crawlrank.jobs.kernel.storage.arrow_files import native_bytes
+from crawlrank.pipeline.data.datasets import deliver, is_file, replacing
+from crawlrank.pipeline.data.parquet import schema_of
 
 ROW_GROUP = 2**24  # bytes of a row group in memory, about
 BLOCK = 2**21  # bytes of text that become columns at once; longer than any line

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from jobs.kernel.errors import BadInput, count_of
-from pipeline.data.arrays import PIECE, open_array, refuse
-from pipeline.data.graph import Floats
+from crawlrank.jobs.kernel.errors import BadInput, count_of
+from crawlrank.pipeline.data.arrays import PIECE, open_array, refuse
+from crawlrank.pipeline.data.graph import Floats
 
 SCORES, DUMMY, WEIGHTS = "scores.npy", "dummy.npy", "weights.npy"
 HUBS = "hubs.npy"  # of methods that tell how good a hub each page is

@@ -11,12 +11,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from jobs.kernel.formats.datasets import SCORES
-from jobs.kernel.formats.lines import parse_score_row
-from jobs.kernel.formats.order import DIGITS
-from jobs.kernel.formats.rows import ScoreRow
-from pipeline.data.datasets import by_score, merged, replacing
-from pipeline.data.parquet import CHECKED, parquet_batches, parquet_file, schema_of
+from crawlrank.jobs.kernel.formats.datasets import SCORES
+from crawlrank.jobs.kernel.formats.lines import parse_score_row
+from crawlrank.jobs.kernel.formats.order import DIGITS
+from crawlrank.jobs.kernel.formats.rows import ScoreRow
+from crawlrank.pipeline.data.datasets import by_score, merged, replacing
+from crawlrank.pipeline.data.parquet import CHECKED, parquet_batches, parquet_file, schema_of
 
 ROW_GROUP = 100_000
 

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from pipeline.data.csr import Csr, Ids, Offsets
+from crawlrank.pipeline.data.csr import Csr, Ids, Offsets
 
 Result = TypeVar("Result")
 Range = tuple[int, int]

@@ -22,8 +22,8 @@ from multiprocessing.process import BaseProcess
 from types import FrameType
 from typing import Any, Generic, TypeVar
 
-from jobs.kernel.machine.cores import at_a_time
-from jobs.kernel.machine.shortage import shortage_of
+from crawlrank.jobs.kernel.machine.cores import at_a_time
+from crawlrank.jobs.kernel.machine.shortage import shortage_of
 
 AnyTask = TypeVar("AnyTask")
 AnyAnswer = TypeVar("AnyAnswer")

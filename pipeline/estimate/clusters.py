@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pipeline.estimate.growth import Bracket, summed
+from crawlrank.pipeline.estimate.growth import Bracket, summed
 
 CORE_OF_A_VCPU = 0.6  # two are one core's threads
 HADOOP = 2.0  # all that a job costs by what its Python costs: JVMs, pipes, sorting, copying

@@ -15,22 +15,22 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.kernel.captures.extraction_options import ExtractionOptions
-from jobs.kernel.machine.cores import at_a_time
-from jobs.kernel.storage.arrow_files import open_parquet
-from jobs.mapreduce.launcher import Launcher
-from pipeline.contract import EMBEDDED, ArchiveReport, ArchiveTask
-from pipeline.data.memory import half_of_machine
-from pipeline.engines.embedded.columns import CapturesWriter, LinksWriter
-from pipeline.engines.embedded.engine import EmbeddedEngine
-from pipeline.engines.text.engine import TextEngine
-from pipeline.options import RunOptions
-from pipeline.progress import Reporter
-from pipeline.progress.running import Running
-from pipeline.run import PipelineRun
-from pipeline.workfolder.lock import locked
-from pipeline.workfolder.manifest import Manifest
-from pipeline.workfolder.work_folder import OF_ARCHIVES, temporary
+from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
+from crawlrank.jobs.kernel.machine.cores import at_a_time
+from crawlrank.jobs.kernel.storage.arrow_files import open_parquet
+from crawlrank.jobs.mapreduce.launcher import Launcher
+from crawlrank.pipeline.contract import EMBEDDED, ArchiveReport, ArchiveTask
+from crawlrank.pipeline.data.memory import half_of_machine
+from crawlrank.pipeline.engines.embedded.columns import CapturesWriter, LinksWriter
+from crawlrank.pipeline.engines.embedded.engine import EmbeddedEngine
+from crawlrank.pipeline.engines.text.engine import TextEngine
+from crawlrank.pipeline.options import RunOptions
+from crawlrank.pipeline.progress import Reporter
+from crawlrank.pipeline.progress.running import Running
+from crawlrank.pipeline.run import PipelineRun
+from crawlrank.pipeline.workfolder.lock import locked
+from crawlrank.pipeline.workfolder.manifest import Manifest
+from crawlrank.pipeline.workfolder.work_folder import OF_ARCHIVES, temporary
 
 URIS = ("target", "source", "uri")
 BEFORE_HOST = r"^([a-z]+://)"

@@ -15,20 +15,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from jobs.kernel.archive.sources import WACZ
-from jobs.kernel.errors import BadInput
-from jobs.kernel.machine.cores import at_a_time
-from jobs.kernel.storage.opening import PathOrUrl, is_url
-from jobs.kernel.storage.temporary import temporary_folder
-from jobs.mapreduce.launcher import CLUSTERS
-from pipeline.contract import EMBEDDED, PAGERANK
-from pipeline.data.memory import half_of_machine
-from pipeline.estimate import projection
-from pipeline.estimate.clusters import ClusterNeeds, cluster_needs, jobs_memory
-from pipeline.estimate.growth import Bracket, exactly, summed
-from pipeline.estimate.projection import RowTimes, Steps
-from pipeline.estimate.reading import seconds_a_byte
-from pipeline.estimate.sample import (
+from crawlrank.jobs.kernel.archive.sources import WACZ
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.machine.cores import at_a_time
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl, is_url
+from crawlrank.jobs.kernel.storage.temporary import temporary_folder
+from crawlrank.jobs.mapreduce.launcher import CLUSTERS
+from crawlrank.pipeline.contract import EMBEDDED, PAGERANK
+from crawlrank.pipeline.data.memory import half_of_machine
+from crawlrank.pipeline.estimate import projection
+from crawlrank.pipeline.estimate.clusters import ClusterNeeds, cluster_needs, jobs_memory
+from crawlrank.pipeline.estimate.growth import Bracket, exactly, summed
+from crawlrank.pipeline.estimate.projection import RowTimes, Steps
+from crawlrank.pipeline.estimate.reading import seconds_a_byte
+from crawlrank.pipeline.estimate.sample import (
     USUAL,
     Sample,
     SampleSize,
@@ -36,9 +36,9 @@ from pipeline.estimate.sample import (
     take_sample,
     write_archives,
 )
-from pipeline.estimate.sample_run import SampleRun, run_copies, run_sample
-from pipeline.options import RunOptions
-from pipeline.progress.reporter import Reporter, consecutive
+from crawlrank.pipeline.estimate.sample_run import SampleRun, run_copies, run_sample
+from crawlrank.pipeline.options import RunOptions
+from crawlrank.pipeline.progress.reporter import Reporter, consecutive
 
 START = "start"
 MOST_COPIES = 64

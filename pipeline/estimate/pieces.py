@@ -17,18 +17,18 @@ from typing import BinaryIO, NamedTuple, cast
 import numpy as np
 import numpy.typing as npt
 
-from jobs.kernel.archive.damage import guard
-from jobs.kernel.archive.sources import WACZ
-from jobs.kernel.archive.wacz import stored_archives
-from jobs.kernel.captures.archive_ranges import head_of, piece_of
-from jobs.kernel.captures.counters import require_pages
-from jobs.kernel.captures.extraction import extract_runs
-from jobs.kernel.captures.extraction_options import ExtractionOptions
-from jobs.kernel.errors import BadInput, CrawlrankError
-from jobs.kernel.formats.rows import Capture, LinkRun
-from jobs.kernel.storage.opening import PathOrUrl, is_url, opened
-from pipeline.data.workers import Tell
-from pipeline.estimate.windows import Window
+from crawlrank.jobs.kernel.archive.damage import guard
+from crawlrank.jobs.kernel.archive.sources import WACZ
+from crawlrank.jobs.kernel.archive.wacz import stored_archives
+from crawlrank.jobs.kernel.captures.archive_ranges import head_of, piece_of
+from crawlrank.jobs.kernel.captures.counters import require_pages
+from crawlrank.jobs.kernel.captures.extraction import extract_runs
+from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
+from crawlrank.jobs.kernel.errors import BadInput, CrawlrankError
+from crawlrank.jobs.kernel.formats.rows import Capture, LinkRun
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl, is_url, opened
+from crawlrank.pipeline.data.workers import Tell
+from crawlrank.pipeline.estimate.windows import Window
 
 BEGINNING = 1 << 22
 _STEP = 1 << 20

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from jobs.kernel.captures.extraction_options import ExtractionOptions
-from pipeline.contract import ArchiveTask
-from pipeline.data.workers import Died, Tell, answers
-from pipeline.engines.embedded.archive_extraction import ArchiveWork, extract_archive
+from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
+from crawlrank.pipeline.contract import ArchiveTask
+from crawlrank.pipeline.data.workers import Died, Tell, answers
+from crawlrank.pipeline.engines.embedded.archive_extraction import ArchiveWork, extract_archive
 
 TURNS, ENOUGH = 4, 3.0  # turns, and seconds after which no other one begins
 

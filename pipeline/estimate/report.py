@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from jobs.kernel.errors import count_of
-from jobs.mapreduce.launcher import CLUSTERS
-from pipeline.contract import EMBEDDED
-from pipeline.estimate.estimate import RunEstimate
-from pipeline.estimate.growth import Bracket
-from pipeline.pages.formats import size
-from pipeline.terminal import TextTable, printable
+from crawlrank.jobs.kernel.errors import count_of
+from crawlrank.jobs.mapreduce.launcher import CLUSTERS
+from crawlrank.pipeline.contract import EMBEDDED
+from crawlrank.pipeline.estimate.estimate import RunEstimate
+from crawlrank.pipeline.estimate.growth import Bracket
+from crawlrank.pipeline.pages.formats import size
+from crawlrank.pipeline.terminal import TextTable, printable
 
 ROWS = {"captures": "captures", "links": "links", "uris": "URIs", "map": "pages with a score"}
 NAMED = 3  # unreadable archives

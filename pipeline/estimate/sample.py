@@ -12,15 +12,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jobs.kernel.archive.sources import empty_file
-from jobs.kernel.captures.extraction_code import prepare
-from jobs.kernel.captures.extraction_options import ExtractionOptions
-from jobs.kernel.errors import BadInput, died
-from jobs.kernel.storage.opening import PathOrUrl, size_of
-from pipeline.data.workers import Died, answers
-from pipeline.estimate.growth import Bracket, distinct_times
-from pipeline.estimate.pieces import Piece, PieceBytes, PieceTask, take_piece
-from pipeline.estimate.windows import SHARE, SMALL, windows_of
+from crawlrank.jobs.kernel.archive.sources import empty_file
+from crawlrank.jobs.kernel.captures.extraction_code import prepare
+from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
+from crawlrank.jobs.kernel.errors import BadInput, died
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl, size_of
+from crawlrank.pipeline.data.workers import Died, answers
+from crawlrank.pipeline.estimate.growth import Bracket, distinct_times
+from crawlrank.pipeline.estimate.pieces import Piece, PieceBytes, PieceTask, take_piece
+from crawlrank.pipeline.estimate.windows import SHARE, SMALL, windows_of
 
 ERRORS = 2.0  # standard errors of what is scaled, up and down
 COUNTED = 0.03  # of a count, at least

@@ -16,13 +16,13 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
-from jobs.kernel.errors import BadInput, CrawlrankError
-from pipeline.contract import RANK
-from pipeline.data.workers import deaf, leave_with_parent
-from pipeline.estimate.process_tree import shared_memory, size_of_tree
-from pipeline.options import RunOptions
-from pipeline.progress import Reporter
-from pipeline.workfolder.manifest import Manifest
+from crawlrank.jobs.kernel.errors import BadInput, CrawlrankError
+from crawlrank.pipeline.contract import RANK
+from crawlrank.pipeline.data.workers import deaf, leave_with_parent
+from crawlrank.pipeline.estimate.process_tree import shared_memory, size_of_tree
+from crawlrank.pipeline.options import RunOptions
+from crawlrank.pipeline.progress import Reporter
+from crawlrank.pipeline.workfolder.manifest import Manifest
 
 LOOKS = 0.04  # seconds between two looks at memory and disk
 
@@ -164,13 +164,13 @@ def _begin(pipe: Connection[Any, Any], target: Callable[..., None], arguments: A
 
 
 def _run_archives(archives: Sequence[Path], work: Path, options: RunOptions) -> None:
-    from pipeline import run as runs
+    from crawlrank.pipeline import run as runs
 
     runs.run(work, archives, options, Reporter())
 
 
 def _run_copies(*arguments: Any) -> None:
-    from pipeline.estimate import copies  # loads pyarrow
+    from crawlrank.pipeline.estimate import copies  # loads pyarrow
 
     copies.run_copies(*arguments)
 

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from jobs.kernel.storage.opening import PathOrUrl
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl
 
 SHARE = 0.05  # of all bytes
 SMALL, MOST = 1 << 23, 1 << 28  # bytes of a crawl that is taken as a whole, and of a sample

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from jobs.kernel.errors import BadInput
-from pipeline.heritrix.spans import Element, NotReadable, parse
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.heritrix.spans import Element, NotReadable, parse
 
 PROPERTIES = "http://www.springframework.org/schema/p "
 CONFIGURER = "org.springframework.beans.factory.config.PropertyOverrideConfigurer"

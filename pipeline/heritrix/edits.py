@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import NamedTuple
 
-from pipeline.heritrix.spans import Element, parse
+from crawlrank.pipeline.heritrix.spans import Element, parse
 
 SPACE = "http://www.springframework.org/schema/beans"
 

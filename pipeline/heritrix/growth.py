@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from pipeline.heritrix.quotas import host_in_surt
+from crawlrank.pipeline.heritrix.quotas import host_in_surt
 
 _HOST_AND_PORT = re.compile(r"(.*?)(:[0-9]*)?\Z")
 MOST = 1000  # hosts, and prefixes, that are kept to be told

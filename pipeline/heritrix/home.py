@@ -15,9 +15,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
-from jobs.kernel.errors import BadInput, CrawlrankError, Shortage
-from jobs.kernel.machine.shortage import shortage_in
-from jobs.kernel.machine.tied import tied
+from crawlrank.jobs.kernel.errors import BadInput, CrawlrankError, Shortage
+from crawlrank.jobs.kernel.machine.shortage import shortage_in
+from crawlrank.jobs.kernel.machine.tied import tied
 
 ENGINE = "heritrix-engine-*.jar"
 LAST_LINES, LAST_WORDS = 10, 2000  # of a program, in messages: lines, characters

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline.heritrix.bean_file import BeanFile
-from pipeline.heritrix.edits import Edits
-from pipeline.heritrix.overriding import imported_files, require_followed
-from pipeline.heritrix.spans import Element
-from pipeline.precedence.beans import (
+from crawlrank.pipeline.heritrix.bean_file import BeanFile
+from crawlrank.pipeline.heritrix.edits import Edits
+from crawlrank.pipeline.heritrix.overriding import imported_files, require_followed
+from crawlrank.pipeline.heritrix.spans import Element
+from crawlrank.pipeline.precedence.beans import (
     ANNOTATOR,
     PART,
     QUEUES,

@@ -23,9 +23,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.storage.temporary import remove_abandoned
-from pipeline.data.datasets import replacing
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.storage.temporary import remove_abandoned
+from crawlrank.pipeline.data.datasets import replacing
 
 BEANS = "crawler-beans.cxml"
 FOLDER = "crawlrank"

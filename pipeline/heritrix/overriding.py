@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from pipeline.heritrix.bean_file import CONFIGURER, BeanFile, java_properties
-from pipeline.heritrix.spans import Element
-from pipeline.precedence.beans import CLIPPED, QUEUE_BASE
+from crawlrank.pipeline.heritrix.bean_file import CONFIGURER, BeanFile, java_properties
+from crawlrank.pipeline.heritrix.spans import Element
+from crawlrank.pipeline.precedence.beans import CLIPPED, QUEUE_BASE
 
 OWN_BEANS = (
     "uriPrecedencePolicy", "precedenceAnnotator", "crawlrankPages", "crawlrankPart",

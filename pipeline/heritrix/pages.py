@@ -23,11 +23,11 @@ from typing import NamedTuple
 import duckdb
 import pyarrow as pa
 
-from pipeline.analysis.audit.entries import ROWS, EntriesReport, read_entries
-from pipeline.data.database import batches, feed
-from pipeline.heritrix.ways import read_ways
-from pipeline.precedence.heritrix_column import forms
-from pipeline.workfolder.results.finished import Finished
+from crawlrank.pipeline.analysis.audit.entries import ROWS, EntriesReport, read_entries
+from crawlrank.pipeline.data.database import batches, feed
+from crawlrank.pipeline.heritrix.ways import read_ways
+from crawlrank.pipeline.precedence.heritrix_column import forms
+from crawlrank.pipeline.workfolder.results.finished import Finished
 
 MEDIA_TYPES = ("text/html", "application/xhtml+xml", "application/pdf", "text/plain")
 MOST_REDIRECTS = 20  # of a chain, as browsers follow

@@ -13,8 +13,8 @@ from importlib import resources
 from itertools import islice
 from pathlib import Path
 
-from jobs.kernel.errors import BadInput, count_of
-from pipeline.heritrix.home import HeritrixFails, HeritrixHome, locked
+from crawlrank.jobs.kernel.errors import BadInput, count_of
+from crawlrank.pipeline.heritrix.home import HeritrixFails, HeritrixHome, locked
 
 LOADER = "org.archive.crawler.frontier.precedence.PrecedenceLoader"
 GROOVY = "groovy.ui.GroovyMain"  # which Heritrix brings along
@@ -79,7 +79,7 @@ class Lookups:
             raise _nothing(state, "no precedences in it")
 
     def _run(self, home: HeritrixHome, uris: Iterable[str]) -> Iterator[str]:
-        script = resources.files("pipeline.heritrix").joinpath("look_up.groovy")
+        script = resources.files("crawlrank.pipeline.heritrix").joinpath("look_up.groovy")
         with resources.as_file(script) as path:
             lines = (f"{uri}\n" for uri in uris)
             yield from home.run(

@@ -14,11 +14,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from jobs.kernel.errors import BadInput, count_of
-from pipeline.analysis.hosts.table import read_hosts
-from pipeline.precedence.beans import quota_sheet
-from pipeline.precedence.page_table import RankedPages
-from pipeline.workfolder.results.dataset_folders import finished_manifest
+from crawlrank.jobs.kernel.errors import BadInput, count_of
+from crawlrank.pipeline.analysis.hosts.table import read_hosts
+from crawlrank.pipeline.precedence.beans import quota_sheet
+from crawlrank.pipeline.precedence.page_table import RankedPages
+from crawlrank.pipeline.workfolder.results.dataset_folders import finished_manifest
 
 MOST_HOSTS = 100_000  # more make a file of beans that Heritrix cannot hold
 

@@ -21,16 +21,16 @@ from typing import NamedTuple, TextIO
 
 import duckdb
 
-from jobs.kernel.errors import BadInput, count_of
-from pipeline.contract import SUMMARY
-from pipeline.data.database import database
-from pipeline.data.memory import half_of_machine
-from pipeline.heritrix import precedence_store
-from pipeline.heritrix.growth import Growth
-from pipeline.heritrix.home import HeritrixFails, HeritrixHome
-from pipeline.heritrix.job_beans import JobBeans, Wanted
-from pipeline.heritrix.job_folder import JobFolder, give
-from pipeline.heritrix.pages import (
+from crawlrank.jobs.kernel.errors import BadInput, count_of
+from crawlrank.pipeline.contract import SUMMARY
+from crawlrank.pipeline.data.database import database
+from crawlrank.pipeline.data.memory import half_of_machine
+from crawlrank.pipeline.heritrix import precedence_store
+from crawlrank.pipeline.heritrix.growth import Growth
+from crawlrank.pipeline.heritrix.home import HeritrixFails, HeritrixHome
+from crawlrank.pipeline.heritrix.job_beans import JobBeans, Wanted
+from crawlrank.pipeline.heritrix.job_folder import JobFolder, give
+from crawlrank.pipeline.heritrix.pages import (
     FirstPage,
     PageRule,
     captured_count,
@@ -40,11 +40,11 @@ from pipeline.heritrix.pages import (
     left_out,
     other_hosts,
 )
-from pipeline.heritrix.quotas import quota_sheets
-from pipeline.heritrix.verification import Verification, verify
-from pipeline.precedence.beans import PAGES, PAGES_SCRIPT
-from pipeline.workfolder.rankings import mark_of
-from pipeline.workfolder.results.opened import open_finished
+from crawlrank.pipeline.heritrix.quotas import quota_sheets
+from crawlrank.pipeline.heritrix.verification import Verification, verify
+from crawlrank.pipeline.precedence.beans import PAGES, PAGES_SCRIPT
+from crawlrank.pipeline.workfolder.rankings import mark_of
+from crawlrank.pipeline.workfolder.results.opened import open_finished
 
 IN_SCOPE, ALWAYS, SEED = "in-scope", "always", "seed"  # how a page is scheduled
 LOOKED_UP = "looked-up"  # or not
@@ -126,7 +126,7 @@ def prepared(recrawl: Recrawl, tmp: Path) -> Preparation:
         _require_plan(recrawl.ranking, summary)
     files = {PAGES: tmp / PAGES, PAGES_SCRIPT: tmp / PAGES_SCRIPT}
     pages = _write_pages(recrawl, summary.bins, beans.seeds(job.path), files[PAGES])
-    script = resources.files("pipeline.heritrix").joinpath(PAGES_SCRIPT)
+    script = resources.files("crawlrank.pipeline.heritrix").joinpath(PAGES_SCRIPT)
     files[PAGES_SCRIPT].write_bytes(script.read_bytes())
     script_folder = job.folder_of(files)
     sheets = list(quota_sheets(recrawl.quotas))

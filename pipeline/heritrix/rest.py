@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.storage.opening import require_file
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.storage.opening import require_file
 
 LOGIN = "CRAWLRANK_HERITRIX_LOGIN"  # in the environment, instead of a file
 TIMEOUT = 120.0  # seconds of a request: a launch answers when it has begun

@@ -10,9 +10,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from jobs.kernel.errors import BadInput
-from pipeline.heritrix.job_folder import JobFolder
-from pipeline.heritrix.rest import HeritrixEngine, JobStatus
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.heritrix.job_folder import JobFolder
+from crawlrank.pipeline.heritrix.rest import HeritrixEngine, JobStatus
 
 LOOK_ANEW = 'appCtx.getBean("frontier").updateHighestWaiting(0)'
 CHANGE = 60.0  # seconds that a change of state may take

@@ -13,15 +13,20 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from jobs.kernel.errors import BadInput, NotConverged, count_of
-from jobs.kernel.keys.heritrix_form import lookup_key
-from pipeline.analysis.audit.crawl_log import LogReport, read_logs
-from pipeline.analysis.audit.joining import UNORDERED_HOPS
-from pipeline.analysis.audit.lines import DamagedGzip, chunks, whole_lines
-from pipeline.heritrix.home import HeritrixHome
-from pipeline.heritrix.precedence_store import NOT_A_URI, UNLISTED, Lookups
-from pipeline.precedence.heritrix_loader import LoaderFails, read_entry, read_lines, with_scheme
-from pipeline.terminal import TextTable
+from crawlrank.jobs.kernel.errors import BadInput, NotConverged, count_of
+from crawlrank.jobs.kernel.keys.heritrix_form import lookup_key
+from crawlrank.pipeline.analysis.audit.crawl_log import LogReport, read_logs
+from crawlrank.pipeline.analysis.audit.joining import UNORDERED_HOPS
+from crawlrank.pipeline.analysis.audit.lines import DamagedGzip, chunks, whole_lines
+from crawlrank.pipeline.heritrix.home import HeritrixHome
+from crawlrank.pipeline.heritrix.precedence_store import NOT_A_URI, UNLISTED, Lookups
+from crawlrank.pipeline.precedence.heritrix_loader import (
+    LoaderFails,
+    read_entry,
+    read_lines,
+    with_scheme,
+)
+from crawlrank.pipeline.terminal import TextTable
 
 EXAMPLES = 5
 MOST = 100_000

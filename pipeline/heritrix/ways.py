@@ -12,9 +12,9 @@ from collections.abc import Sequence
 import duckdb
 import pyarrow as pa
 
-from jobs.kernel.formats.hops import LINK_HOPS
-from pipeline.precedence.heritrix_column import forms
-from pipeline.workfolder.results.finished import Finished
+from crawlrank.jobs.kernel.formats.hops import LINK_HOPS
+from crawlrank.pipeline.precedence.heritrix_column import forms
+from crawlrank.pipeline.workfolder.results.finished import Finished
 
 MOST_HOPS = 1000  # Heritrix keeps the last 50 letters, and a number for those before
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pipeline.online.stores.protocols import KINDS, Cash, PageCash
+from crawlrank.pipeline.online.stores.protocols import KINDS, Cash, PageCash
 
 
 class Gifts:

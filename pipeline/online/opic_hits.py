@@ -28,9 +28,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from jobs.kernel.errors import BadInput
-from pipeline.online.gifts import Gifts
-from pipeline.online.stores.protocols import (
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.online.gifts import Gifts
+from crawlrank.pipeline.online.stores.protocols import (
     KINDS,
     Cash,
     HitsCash,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline.online.freshness import loops
-from pipeline.online.freshness.allocation import CLUSTERS, ChangingPages, allocation
-from pipeline.online.stores.protocols import Demand, Page, Schedule, Values
+from crawlrank.pipeline.online.freshness import loops
+from crawlrank.pipeline.online.freshness.allocation import CLUSTERS, ChangingPages, allocation
+from crawlrank.pipeline.online.stores.protocols import Demand, Page, Schedule, Values
 
 SAMPLE = 10_000  # pages that the price is found by
 _REVISED = 0.05  # share of pages whose demand changed, after which the price is found again

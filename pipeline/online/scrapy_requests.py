@@ -25,7 +25,7 @@ from scrapy.dupefilters import BaseDupeFilter, RFPDupeFilter
 from scrapy.utils.misc import build_from_crawler, load_object
 from scrapy.utils.request import request_from_dict
 
-from pipeline.online.stores.requests import CrawlRequest, SqliteRequests
+from crawlrank.pipeline.online.stores.requests import CrawlRequest, SqliteRequests
 
 logger = logging.getLogger(__name__)
 START = b"\0start\0"  # begins the keys of requests that a spider starts with

@@ -1,8 +1,8 @@
 """The order of a Scrapy crawl by importance: a scheduler and a spider middleware, which belong
 together.
 
-    SCHEDULER = "pipeline.online.scrapy_scheduler.ImportanceScheduler"
-    SPIDER_MIDDLEWARES = {"pipeline.online.scrapy_scheduler.ImportanceMiddleware": 1}
+    SCHEDULER = "crawlrank.pipeline.online.scrapy_scheduler.ImportanceScheduler"
+    SPIDER_MIDDLEWARES = {"crawlrank.pipeline.online.scrapy_scheduler.ImportanceMiddleware": 1}
 
 The middleware is the nearest one to the engine, so that it sees what all others leave. A request is
 done when the engine has finished with it: when all that came out of its page is in the stores, or
@@ -38,15 +38,15 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 from scrapy.utils.misc import load_object
 
-from jobs.kernel.errors import BadInput
-from pipeline.online.opic_hits import OpicHits
-from pipeline.online.scrapy_requests import ScrapyRequests, filter_of, page_of
-from pipeline.online.stores.changes import SqlitePageChanges
-from pipeline.online.stores.database import MEMORY, Database
-from pipeline.online.stores.hits_cash import SqliteHitsCash
-from pipeline.online.stores.page_graph import SqliteGraph
-from pipeline.online.stores.relevance import SqliteRelevance
-from pipeline.online.stores.requests import SqliteRequests
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.online.opic_hits import OpicHits
+from crawlrank.pipeline.online.scrapy_requests import ScrapyRequests, filter_of, page_of
+from crawlrank.pipeline.online.stores.changes import SqlitePageChanges
+from crawlrank.pipeline.online.stores.database import MEMORY, Database
+from crawlrank.pipeline.online.stores.hits_cash import SqliteHitsCash
+from crawlrank.pipeline.online.stores.page_graph import SqliteGraph
+from crawlrank.pipeline.online.stores.relevance import SqliteRelevance
+from crawlrank.pipeline.online.stores.requests import SqliteRequests
 
 logger = logging.getLogger(__name__)
 UPDATES = 1

@@ -13,14 +13,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.storage import stores
-from jobs.kernel.storage.opening import HDFS, S3
-from jobs.kernel.storage.temporary import temporary_folder
-from jobs.mapreduce.running import write_zip
-from pipeline.package.environment import FILES, pack_environment
-from pipeline.package.node_platform import NodePlatform
-from pipeline.package.wheels import collect, task_requirements
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.storage import stores
+from crawlrank.jobs.kernel.storage.opening import HDFS, S3
+from crawlrank.jobs.kernel.storage.temporary import temporary_folder
+from crawlrank.jobs.mapreduce.running import write_zip
+from crawlrank.pipeline.package.environment import FILES, pack_environment
+from crawlrank.pipeline.package.node_platform import NodePlatform
+from crawlrank.pipeline.package.wheels import collect, task_requirements
 
 CONFS = ("hadoop.conf", "emr.conf", "spark.conf")
 ENV = "env.tar.gz"

@@ -13,9 +13,9 @@ import tarfile
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from jobs.kernel.storage.temporary import temporary_folder
-from pipeline.package.node_platform import NodePlatform
-from pipeline.package.wheels import PINNED, pip
+from crawlrank.jobs.kernel.storage.temporary import temporary_folder
+from crawlrank.pipeline.package.node_platform import NodePlatform
+from crawlrank.pipeline.package.wheels import PINNED, pip
 
 FILES = Path(__file__).parent / "files"
 _LEVEL = 6

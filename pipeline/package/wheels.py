@@ -18,8 +18,8 @@ from collections.abc import Iterable, Sequence
 from importlib import metadata
 from pathlib import Path
 
-from jobs.kernel.errors import BadInput
-from pipeline.package.node_platform import NodePlatform
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.package.node_platform import NodePlatform
 
 DRIVER = frozenset({"click", "rich", "duckdb"})  # only pipeline/ imports them
 EXTRAS = ("pdf", "hadoop")  # options of tasks: links of PDFs, reading from HDFS

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pipeline.terminal import printable
+from crawlrank.pipeline.terminal import printable
 
 NOTHING = "–"
 SHOWN, TAIL = 300, 60  # characters of a text, and those of its end, that are shown

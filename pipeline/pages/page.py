@@ -20,10 +20,10 @@ from urllib.parse import quote
 import jinja2
 from markupsafe import Markup
 
-from pipeline.pages.formats import FORMATS, NUMBERS, cut
-from pipeline.terminal import printable
-from pipeline.terminal.json_text import json_text
-from pipeline.version import crawlrank_version
+from crawlrank.pipeline.pages.formats import FORMATS, NUMBERS, cut
+from crawlrank.pipeline.terminal import printable
+from crawlrank.pipeline.terminal.json_text import json_text
+from crawlrank.pipeline.version import crawlrank_version
 
 FOLDER = Path(__file__).parent
 LIBRARIES: dict[str, dict[str, str]] = json.loads(

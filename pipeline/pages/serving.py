@@ -13,7 +13,7 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
 
-from jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.errors import BadInput
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer

@@ -8,13 +8,13 @@ from pathlib import Path
 import duckdb
 import pyarrow.parquet as pq
 
-from jobs.kernel.storage.temporary import temporary_folder
-from pipeline.contract import PRECEDENCE, SUMMARY
-from pipeline.data.database import batches
-from pipeline.data.parquet import CHECKED
-from pipeline.options import PrecedenceOptions
-from pipeline.precedence.export import export_precedence
-from pipeline.precedence.scored import SCORED
+from crawlrank.jobs.kernel.storage.temporary import temporary_folder
+from crawlrank.pipeline.contract import PRECEDENCE, SUMMARY
+from crawlrank.pipeline.data.database import batches
+from crawlrank.pipeline.data.parquet import CHECKED
+from crawlrank.pipeline.options import PrecedenceOptions
+from crawlrank.pipeline.precedence.export import export_precedence
+from crawlrank.pipeline.precedence.scored import SCORED
 
 _DUE = "SELECT key, uri, urgency AS score FROM plan_rows WHERE is_due ORDER BY score DESC, key"
 

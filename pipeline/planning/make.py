@@ -9,19 +9,19 @@ from pathlib import Path
 
 import duckdb
 
-from pipeline.data.allocators import give_back
-from pipeline.data.database import LEAST, database, limit
-from pipeline.data.memory import require_memory
-from pipeline.options import PlanOptions
-from pipeline.planning.due_pages import write_due_pages
-from pipeline.planning.plan import compared, planned
-from pipeline.planning.replay import replayed
-from pipeline.planning.report import PlanReport, report_of
-from pipeline.planning.schedule_files import describe, write_rows, write_schedule
-from pipeline.planning.visits import read_visits
-from pipeline.workfolder.rankings import mark_of
-from pipeline.workfolder.results.finished import Finished
-from pipeline.workfolder.results.opened import open_finished
+from crawlrank.pipeline.data.allocators import give_back
+from crawlrank.pipeline.data.database import LEAST, database, limit
+from crawlrank.pipeline.data.memory import require_memory
+from crawlrank.pipeline.options import PlanOptions
+from crawlrank.pipeline.planning.due_pages import write_due_pages
+from crawlrank.pipeline.planning.plan import compared, planned
+from crawlrank.pipeline.planning.replay import replayed
+from crawlrank.pipeline.planning.report import PlanReport, report_of
+from crawlrank.pipeline.planning.schedule_files import describe, write_rows, write_schedule
+from crawlrank.pipeline.planning.visits import read_visits
+from crawlrank.pipeline.workfolder.rankings import mark_of
+from crawlrank.pipeline.workfolder.results.finished import Finished
+from crawlrank.pipeline.workfolder.results.opened import open_finished
 
 PAGE_BYTES = 150  # of all columns of a page, with its spans
 FIXED = LEAST

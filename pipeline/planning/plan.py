@@ -15,14 +15,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from jobs.kernel.rank.array_types import Floats
-from pipeline.online.freshness.allocation import ChangingPages, allocation, freshness_of
-from pipeline.online.freshness.change_rates import FEWEST, Rates, Seen, pooled
-from pipeline.online.freshness.due_dates import DueDates, due_dates
-from pipeline.online.freshness.rivals import rival_plans
-from pipeline.options import PlanOptions
-from pipeline.planning.visit_loops import ShortNumbers
-from pipeline.planning.visits import Visits
+from crawlrank.jobs.kernel.rank.array_types import Floats
+from crawlrank.pipeline.online.freshness.allocation import ChangingPages, allocation, freshness_of
+from crawlrank.pipeline.online.freshness.change_rates import FEWEST, Rates, Seen, pooled
+from crawlrank.pipeline.online.freshness.due_dates import DueDates, due_dates
+from crawlrank.pipeline.online.freshness.rivals import rival_plans
+from crawlrank.pipeline.options import PlanOptions
+from crawlrank.pipeline.planning.visit_loops import ShortNumbers
+from crawlrank.pipeline.planning.visits import Visits
 
 CLASSES = 5
 Fifths = npt.NDArray[np.int8]

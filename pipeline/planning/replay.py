@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pipeline.online.freshness.allocation import allocation
-from pipeline.online.freshness.rivals import caught, rival_plans
-from pipeline.options import PlanOptions
-from pipeline.planning.plan import (
+from crawlrank.pipeline.online.freshness.allocation import allocation
+from crawlrank.pipeline.online.freshness.rivals import caught, rival_plans
+from crawlrank.pipeline.options import PlanOptions
+from crawlrank.pipeline.planning.plan import (
     BEST,
     changing_pages,
     classes_of,
@@ -25,7 +25,7 @@ from pipeline.planning.plan import (
     rates_of,
     values_of,
 )
-from pipeline.planning.visits import Visits
+from crawlrank.pipeline.planning.visits import Visits
 
 SAMPLE = 1_000_000  # pages
 

@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jobs.kernel.errors import count_of
-from pipeline.online.freshness.rivals import IMPORTANCE, PROPORTIONAL, UNIFORM
-from pipeline.options import PlanOptions
-from pipeline.planning.plan import BEST, CLASSES, FetchPlan, PlanFreshness
-from pipeline.planning.replay import Replay
-from pipeline.planning.visit_numbers import LEFT_OUT
-from pipeline.planning.visits import Visits
-from pipeline.terminal import TextTable
+from crawlrank.jobs.kernel.errors import count_of
+from crawlrank.pipeline.online.freshness.rivals import IMPORTANCE, PROPORTIONAL, UNIFORM
+from crawlrank.pipeline.options import PlanOptions
+from crawlrank.pipeline.planning.plan import BEST, CLASSES, FetchPlan, PlanFreshness
+from crawlrank.pipeline.planning.replay import Replay
+from crawlrank.pipeline.planning.visit_numbers import LEFT_OUT
+from crawlrank.pipeline.planning.visits import Visits
+from crawlrank.pipeline.terminal import TextTable
 
 SCHEMA = "crawlrank-plan/1"
 _USED = 0.999  # of the budget, or the rest is worth a line

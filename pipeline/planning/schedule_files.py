@@ -20,15 +20,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from jobs.kernel.storage.arrow_files import open_parquet
-from jobs.kernel.storage.plain_paths import plain_path
-from jobs.kernel.storage.temporary import temporary_folder
-from pipeline.data.database import BATCH
-from pipeline.data.datasets import move, replacing
-from pipeline.data.output.spreadsheets import harmless
-from pipeline.planning.plan import FetchPlan
-from pipeline.planning.visit_loops import DAY
-from pipeline.planning.visits import Visits, named
+from crawlrank.jobs.kernel.storage.arrow_files import open_parquet
+from crawlrank.jobs.kernel.storage.plain_paths import plain_path
+from crawlrank.jobs.kernel.storage.temporary import temporary_folder
+from crawlrank.pipeline.data.database import BATCH
+from crawlrank.pipeline.data.datasets import move, replacing
+from crawlrank.pipeline.data.output.spreadsheets import harmless
+from crawlrank.pipeline.planning.plan import FetchPlan
+from crawlrank.pipeline.planning.visit_loops import DAY
+from crawlrank.pipeline.planning.visits import Visits, named
 
 MICROSECONDS = 1_000_000
 FAR = 36_500.0  # days; what is due later is not worth a date

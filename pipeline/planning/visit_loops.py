@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from jobs.kernel.machine.machine_code import loop
-from jobs.kernel.rank.array_types import Positions
-from pipeline.planning.partitions import Hashes, Records
+from crawlrank.jobs.kernel.machine.machine_code import loop
+from crawlrank.jobs.kernel.rank.array_types import Positions
+from crawlrank.pipeline.planning.partitions import Hashes, Records
 
 AS_BEFORE, UNKNOWN = 0, 1  # contents of a visit, beside hashes
 NONE = 0  # as the tag of a visit, and as the time of the last change before it

@@ -13,12 +13,12 @@ import duckdb
 import numpy as np
 import numpy.typing as npt
 
-from jobs.kernel.formats.payload_digests import BETWEEN
-from pipeline.data.database import batches
-from pipeline.heritrix.pages import MEDIA_TYPES, NO_PAGES
-from pipeline.planning import visit_loops as loops
-from pipeline.planning.partitions import Hashes, Partitions
-from pipeline.workfolder.results.finished import Finished
+from crawlrank.jobs.kernel.formats.payload_digests import BETWEEN
+from crawlrank.pipeline.data.database import batches
+from crawlrank.pipeline.heritrix.pages import MEDIA_TYPES, NO_PAGES
+from crawlrank.pipeline.planning import visit_loops as loops
+from crawlrank.pipeline.planning.partitions import Hashes, Partitions
+from crawlrank.pipeline.workfolder.results.finished import Finished
 
 SPELLING = np.dtype([("uri", "u8"), ("key", "u8"), ("host", "u8"), ("work", "i4"), ("flags", "u4")])
 VISIT = np.dtype(

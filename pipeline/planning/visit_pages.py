@@ -15,12 +15,12 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from jobs.kernel.rank.array_types import Floats, Positions
-from pipeline.data.pairs import in_order
-from pipeline.planning import visit_loops as loops
-from pipeline.planning.partitions import PARTS, Hashes, Partitions, Records, by_part
-from pipeline.planning.visit_loops import ShortFloats, ShortNumbers
-from pipeline.planning.visit_numbers import REASONS, SPELLING
+from crawlrank.jobs.kernel.rank.array_types import Floats, Positions
+from crawlrank.pipeline.data.pairs import in_order
+from crawlrank.pipeline.planning import visit_loops as loops
+from crawlrank.pipeline.planning.partitions import PARTS, Hashes, Partitions, Records, by_part
+from crawlrank.pipeline.planning.visit_loops import ShortFloats, ShortNumbers
+from crawlrank.pipeline.planning.visit_numbers import REASONS, SPELLING
 
 PAGE = np.dtype(
     [("uri", "u8"), ("key", "u8"), ("host", "u8"), ("last", "i8"), ("visits", "i4"),

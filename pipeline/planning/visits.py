@@ -29,16 +29,16 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.rank.array_types import Floats
-from pipeline.online.freshness.change_rates import Seen
-from pipeline.planning import visit_numbers as numbers
-from pipeline.planning.partitions import Partitions
-from pipeline.planning.visit_loops import DAY, ShortFloats, ShortNumbers
-from pipeline.planning.visit_numbers import LATER, LEFT_OUT
-from pipeline.planning.visit_pages import PAGE, PagePart, Sites, read_pages, write_pages
-from pipeline.ranking.sites.names import domain_name
-from pipeline.workfolder.results.finished import Finished
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.rank.array_types import Floats
+from crawlrank.pipeline.online.freshness.change_rates import Seen
+from crawlrank.pipeline.planning import visit_numbers as numbers
+from crawlrank.pipeline.planning.partitions import Partitions
+from crawlrank.pipeline.planning.visit_loops import DAY, ShortFloats, ShortNumbers
+from crawlrank.pipeline.planning.visit_numbers import LATER, LEFT_OUT
+from crawlrank.pipeline.planning.visit_pages import PAGE, PagePart, Sites, read_pages, write_pages
+from crawlrank.pipeline.ranking.sites.names import domain_name
+from crawlrank.pipeline.workfolder.results.finished import Finished
 
 Flags = npt.NDArray[np.bool_]
 

@@ -12,7 +12,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from xml.sax.saxutils import escape
 
-from jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.errors import BadInput
 
 BASE = 1
 QUEUE_BASE = 3  # Heritrix's own default

@@ -14,14 +14,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.datasets import MAP
-from jobs.kernel.formats.lines import parse_map_row
-from jobs.kernel.formats.reading import read_all
-from pipeline.data.database import database
-from pipeline.data.graph import Graph, Mask
-from pipeline.data.parquet import schema_of
-from pipeline.precedence.scored import (
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.formats.datasets import MAP
+from crawlrank.jobs.kernel.formats.lines import parse_map_row
+from crawlrank.jobs.kernel.formats.reading import read_all
+from crawlrank.pipeline.data.database import database
+from crawlrank.pipeline.data.graph import Graph, Mask
+from crawlrank.pipeline.data.parquet import schema_of
+from crawlrank.pipeline.precedence.scored import (
     SPELLED_TABLE,
     WHOLE,
     decoded,
@@ -29,7 +29,7 @@ from pipeline.precedence.scored import (
     row_batches,
     spelled_batches,
 )
-from pipeline.ranking.classes import Preferences, preferred_first
+from crawlrank.pipeline.ranking.classes import Preferences, preferred_first
 
 BUDGET = 2 << 30  # bytes
 MAPPED = schema_of(MAP.columns)

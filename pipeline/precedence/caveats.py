@@ -24,13 +24,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jobs.kernel.errors import count_of
-from jobs.kernel.formats.counters import LINKS_WITHOUT_ID, SOURCES_WITHOUT_ID
-from pipeline.contract import SUMMARY
-from pipeline.options import Ties
-from pipeline.terminal import TextTable
-from pipeline.workfolder.imported import steps_of
-from pipeline.workfolder.manifest import Manifest
+from crawlrank.jobs.kernel.errors import count_of
+from crawlrank.jobs.kernel.formats.counters import LINKS_WITHOUT_ID, SOURCES_WITHOUT_ID
+from crawlrank.pipeline.contract import SUMMARY
+from crawlrank.pipeline.options import Ties
+from crawlrank.pipeline.terminal import TextTable
+from crawlrank.pipeline.workfolder.imported import steps_of
+from crawlrank.pipeline.workfolder.manifest import Manifest
 
 LOST = 0.01  # share of the links, or of the pages with links, that counts for nothing
 OPEN = 0.01  # share of the pages whose score or class is open

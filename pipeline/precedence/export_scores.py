@@ -15,13 +15,13 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipeline.data.database import batches
-from pipeline.data.output.standard_output import write_output
-from pipeline.options import PrecedenceOptions
-from pipeline.precedence.export import PartOfPages, PrecedenceSummary, export_precedence
-from pipeline.precedence.filters import Filter, PageFilters
-from pipeline.precedence.page_table import RankedPages, Taken, open_pages
-from pipeline.precedence.score_formats import FORMATS, with_bounds
+from crawlrank.pipeline.data.database import batches
+from crawlrank.pipeline.data.output.standard_output import write_output
+from crawlrank.pipeline.options import PrecedenceOptions
+from crawlrank.pipeline.precedence.export import PartOfPages, PrecedenceSummary, export_precedence
+from crawlrank.pipeline.precedence.filters import Filter, PageFilters
+from crawlrank.pipeline.precedence.page_table import RankedPages, Taken, open_pages
+from crawlrank.pipeline.precedence.score_formats import FORMATS, with_bounds
 
 WITH_ALL_COLUMNS = ("csv", "jsonl", "parquet")
 KEYS = pa.schema([("key", pa.string())])

@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from jobs.kernel.keys.keys import Www, key_function
+from crawlrank.jobs.kernel.keys.keys import Www, key_function
 
 #: names of media types: what --type takes beside `major/minor` and `major/*`
 TYPES = {

@@ -13,7 +13,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.kernel.keys.heritrix_form import IS_FORM, MAX_LENGTH, HeritrixRejects, heritrix_form
+from crawlrank.jobs.kernel.keys.heritrix_form import (
+    IS_FORM,
+    MAX_LENGTH,
+    HeritrixRejects,
+    heritrix_form,
+)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,9 +16,9 @@ from io import SEEK_CUR, BufferedReader
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from jobs.kernel.archive.frames import GZIP_MAGIC
-from jobs.kernel.keys.heritrix_form import lookup_key
-from jobs.kernel.keys.heritrix_parse import JAVA_DOT, java_int
+from crawlrank.jobs.kernel.archive.frames import GZIP_MAGIC
+from crawlrank.jobs.kernel.keys.heritrix_form import lookup_key
+from crawlrank.jobs.kernel.keys.heritrix_parse import JAVA_DOT, java_int
 
 BLOCK = 8192  # characters that Java's reader reads at once
 MAX_LINE = 1 << 20  # of this program: Heritrix reads a line of any length into memory

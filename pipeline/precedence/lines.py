@@ -19,14 +19,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.kernel.storage.arrow_files import native_file
-from pipeline.data.database import batches, feed
-from pipeline.options import MAX_BINS, Alias
-from pipeline.precedence.aliases import CapturedHosts, aliases, count_hosts
-from pipeline.precedence.heritrix_column import forms
-from pipeline.precedence.scored import NO_NODE
-from pipeline.ranking.class_ranges import Numbers, Order
-from pipeline.ranking.classes import Preferences, preferred_first
+from crawlrank.jobs.kernel.storage.arrow_files import native_file
+from crawlrank.pipeline.data.database import batches, feed
+from crawlrank.pipeline.options import MAX_BINS, Alias
+from crawlrank.pipeline.precedence.aliases import CapturedHosts, aliases, count_hosts
+from crawlrank.pipeline.precedence.heritrix_column import forms
+from crawlrank.pipeline.precedence.scored import NO_NODE
+from crawlrank.pipeline.ranking.class_ranges import Numbers, Order
+from crawlrank.pipeline.ranking.classes import Preferences, preferred_first
 
 EXAMPLES = 10
 HASHES = 1 << 26

@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from jobs.kernel.keys.heritrix_form import HeritrixRejects, heritrix_form, lookup_key
-from jobs.kernel.keys.heritrix_parse import java_int
-from pipeline.precedence.heritrix_loader import (
+from crawlrank.jobs.kernel.keys.heritrix_form import HeritrixRejects, heritrix_form, lookup_key
+from crawlrank.jobs.kernel.keys.heritrix_parse import java_int
+from crawlrank.pipeline.precedence.heritrix_loader import (
     BreaksOff,
     HistoryEntry,
     Line,
@@ -30,7 +30,7 @@ from pipeline.precedence.heritrix_loader import (
     read_lines,
     with_scheme,
 )
-from pipeline.precedence.lint_problems import Finding, finding
+from crawlrank.pipeline.precedence.lint_problems import Finding, finding
 
 __all__ = ["Finding", "LintSummary", "lint", "load"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from jobs.kernel.keys.heritrix_form import MAX_LENGTH
+from crawlrank.jobs.kernel.keys.heritrix_form import MAX_LENGTH
 
 Severity = Literal["error", "warning"]
 SHOWN = 100  # characters of a line in a finding

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import duckdb
 
-from pipeline.workfolder.results.finished import Finished
+from crawlrank.pipeline.workfolder.results.finished import Finished
 
 STATUSES = 1000  # 0 to 999, three digits
 LATER = 10**15  # above all timestamps of 14 digits: for captures that count

@@ -18,21 +18,21 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.lines import parse_uri_row
-from jobs.kernel.formats.reading import read_rows
-from jobs.kernel.keys.uris import HTTP_PREFIXES
-from jobs.kernel.storage.temporary import temporary_folder
-from pipeline.data.database import batches, database
-from pipeline.data.parquet import parquet_batches, parquet_file
-from pipeline.options import PrecedenceOptions
-from pipeline.precedence.filters import DETAILS, Filter, PageFilters
-from pipeline.precedence.page_details import make_degrees, make_latest
-from pipeline.precedence.score_formats import PAGE
-from pipeline.precedence.scored import ByKey, decoded, insert, row_batches
-from pipeline.ranking.classes import cut, preferences, preferred_first
-from pipeline.workfolder.results.finished import Finished
-from pipeline.workfolder.results.opened import open_finished
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.formats.lines import parse_uri_row
+from crawlrank.jobs.kernel.formats.reading import read_rows
+from crawlrank.jobs.kernel.keys.uris import HTTP_PREFIXES
+from crawlrank.jobs.kernel.storage.temporary import temporary_folder
+from crawlrank.pipeline.data.database import batches, database
+from crawlrank.pipeline.data.parquet import parquet_batches, parquet_file
+from crawlrank.pipeline.options import PrecedenceOptions
+from crawlrank.pipeline.precedence.filters import DETAILS, Filter, PageFilters
+from crawlrank.pipeline.precedence.page_details import make_degrees, make_latest
+from crawlrank.pipeline.precedence.score_formats import PAGE
+from crawlrank.pipeline.precedence.scored import ByKey, decoded, insert, row_batches
+from crawlrank.pipeline.ranking.classes import cut, preferences, preferred_first
+from crawlrank.pipeline.workfolder.results.finished import Finished
+from crawlrank.pipeline.workfolder.results.opened import open_finished
 
 BUDGET = 2 << 30  # bytes of memory, for what does not grow with the nodes alone
 COUNTS = pa.schema(

@@ -26,12 +26,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from jobs.kernel.rank.equation import RECIPE
-from pipeline.data.output.spreadsheets import csv_pieces
-from pipeline.options import PrecedenceOptions
-from pipeline.precedence.browsertrix import config_lines
-from pipeline.ranking.digits import most_wrong, rounded
-from pipeline.ranking.sites.names import domain_name, host_name
+from crawlrank.jobs.kernel.rank.equation import RECIPE
+from crawlrank.pipeline.data.output.spreadsheets import csv_pieces
+from crawlrank.pipeline.options import PrecedenceOptions
+from crawlrank.pipeline.precedence.browsertrix import config_lines
+from crawlrank.pipeline.ranking.digits import most_wrong, rounded
+from crawlrank.pipeline.ranking.sites.names import domain_name, host_name
 
 PAGE = pa.schema(
     [

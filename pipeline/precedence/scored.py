@@ -18,15 +18,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.lines import parse_score_row, parse_uri_row
-from jobs.kernel.formats.reading import read_rows
-from pipeline.data.database import LEAST, batches, database, limit
-from pipeline.data.graph import Floats
-from pipeline.data.key_numbers import numbered, open_ids
-from pipeline.data.memory import require_memory
-from pipeline.data.parquet import parquet_batches, parquet_file
-from pipeline.ranking.classes import preferences
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.formats.lines import parse_score_row, parse_uri_row
+from crawlrank.jobs.kernel.formats.reading import read_rows
+from crawlrank.pipeline.data.database import LEAST, batches, database, limit
+from crawlrank.pipeline.data.graph import Floats
+from crawlrank.pipeline.data.key_numbers import numbered, open_ids
+from crawlrank.pipeline.data.memory import require_memory
+from crawlrank.pipeline.data.parquet import parquet_batches, parquet_file
+from crawlrank.pipeline.ranking.classes import preferences
 
 STEP = "export-precedence"
 BATCH = 100_000

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pipeline.progress.choosing import reporter
-from pipeline.progress.reporter import Reporter
+from crawlrank.pipeline.progress.choosing import reporter
+from crawlrank.pipeline.progress.reporter import Reporter
 
 __all__ = ["Reporter", "reporter"]

@@ -9,11 +9,11 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.progress import TimeRemainingColumn as Remaining
 
-from pipeline.contract import Round, Stop
-from pipeline.progress.estimates import round_line, volume
-from pipeline.progress.plain_lines import StepLines, speed_of
-from pipeline.progress.reporter import PARTS
-from pipeline.terminal import printable
+from crawlrank.pipeline.contract import Round, Stop
+from crawlrank.pipeline.progress.estimates import round_line, volume
+from crawlrank.pipeline.progress.plain_lines import StepLines, speed_of
+from crawlrank.pipeline.progress.reporter import PARTS
+from crawlrank.pipeline.terminal import printable
 
 
 class Bars(StepLines):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
-from pipeline.progress.plain_lines import Plain
-from pipeline.progress.reporter import Reporter
+from crawlrank.pipeline.progress.plain_lines import Plain
+from crawlrank.pipeline.progress.reporter import Reporter
 
 
 def reporter(quiet: bool, *, verbose: bool = False) -> Reporter:
@@ -17,7 +17,7 @@ def reporter(quiet: bool, *, verbose: bool = False) -> Reporter:
     if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
         from rich.console import Console
 
-        from pipeline.progress.bars import Bars
+        from crawlrank.pipeline.progress.bars import Bars
 
         return Bars(Console(file=sys.stderr), verbose=verbose)
     return Plain(verbose=verbose)

@@ -8,8 +8,8 @@ from datetime import timedelta
 
 from rich.filesize import decimal
 
-from pipeline.bounds import bounds_of
-from pipeline.contract import Round, Stop
+from crawlrank.pipeline.bounds import bounds_of
+from crawlrank.pipeline.contract import Round, Stop
 
 A_MINUTE = 60
 

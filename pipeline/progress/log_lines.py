@@ -12,13 +12,13 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, TextIO
 
-from pipeline.contract import ArchiveReport, Round, Stop
-from pipeline.data.memory import peak_memory
-from pipeline.progress.reporter import Clock, Tracking
-from pipeline.terminal.json_text import json_text
-from pipeline.version import crawlrank_version
-from pipeline.workfolder.masking import masked, masked_all
-from pipeline.workfolder.run_history import utc_now
+from crawlrank.pipeline.contract import ArchiveReport, Round, Stop
+from crawlrank.pipeline.data.memory import peak_memory
+from crawlrank.pipeline.progress.reporter import Clock, Tracking
+from crawlrank.pipeline.terminal.json_text import json_text
+from crawlrank.pipeline.version import crawlrank_version
+from crawlrank.pipeline.workfolder.masking import masked, masked_all
+from crawlrank.pipeline.workfolder.run_history import utc_now
 
 SCHEMA = "crawlrank-log/1"
 EVERY = 5.0  # seconds between two events `progress`

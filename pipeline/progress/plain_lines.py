@@ -12,12 +12,12 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-from pipeline.contract import ArchiveReport, Round, Stop
-from pipeline.data.memory import peak_memory
-from pipeline.progress.estimates import duration, round_line, volume
-from pipeline.progress.reporter import Clock, StepMeasure, Tracking
-from pipeline.terminal import printable
-from pipeline.workfolder.masking import masked
+from crawlrank.pipeline.contract import ArchiveReport, Round, Stop
+from crawlrank.pipeline.data.memory import peak_memory
+from crawlrank.pipeline.progress.estimates import duration, round_line, volume
+from crawlrank.pipeline.progress.reporter import Clock, StepMeasure, Tracking
+from crawlrank.pipeline.terminal import printable
+from crawlrank.pipeline.workfolder.masking import masked
 
 EVERY = 30.0  # seconds between two lines about the archives read
 ROUNDS_EVERY = 5.0  # seconds between two lines about rounds

@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pipeline.contract import ArchiveReport, Round, Stop
-from pipeline.progress.estimates import rounds_left, seconds_left
+from crawlrank.pipeline.contract import ArchiveReport, Round, Stop
+from crawlrank.pipeline.progress.estimates import rounds_left, seconds_left
 
 BYTES, PARTS, ROUNDS = "bytes", "parts", "rounds"
 Clock = Callable[[], float]

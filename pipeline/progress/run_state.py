@@ -17,13 +17,13 @@ from typing import Any
 
 from rich.filesize import decimal
 
-from pipeline.progress.estimates import duration
-from pipeline.progress.reporter import BYTES, ROUNDS
-from pipeline.progress.running import RUNNING
-from pipeline.workfolder.archives import extraction_totals
-from pipeline.workfolder.lock import looked_at
-from pipeline.workfolder.manifest import Manifest
-from pipeline.workfolder.rankings import labels, ranking_folder
+from crawlrank.pipeline.progress.estimates import duration
+from crawlrank.pipeline.progress.reporter import BYTES, ROUNDS
+from crawlrank.pipeline.progress.running import RUNNING
+from crawlrank.pipeline.workfolder.archives import extraction_totals
+from crawlrank.pipeline.workfolder.lock import looked_at
+from crawlrank.pipeline.workfolder.manifest import Manifest
+from crawlrank.pipeline.workfolder.rankings import labels, ranking_folder
 
 KILLED, UNKNOWN = "killed", "unknown"
 EXTRACT = "extract-links"

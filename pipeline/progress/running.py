@@ -22,14 +22,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from pipeline.contract import ArchiveReport, Round, Stop
-from pipeline.progress.reporter import Clock, Tracking
-from pipeline.terminal.streams import reader_has_left
-from pipeline.version import crawlrank_version
-from pipeline.workfolder.lock import Lock
-from pipeline.workfolder.manifest import Manifest
-from pipeline.workfolder.masking import masked
-from pipeline.workfolder.run_history import (
+from crawlrank.pipeline.contract import ArchiveReport, Round, Stop
+from crawlrank.pipeline.progress.reporter import Clock, Tracking
+from crawlrank.pipeline.terminal.streams import reader_has_left
+from crawlrank.pipeline.version import crawlrank_version
+from crawlrank.pipeline.workfolder.lock import Lock
+from crawlrank.pipeline.workfolder.manifest import Manifest
+from crawlrank.pipeline.workfolder.masking import masked
+from crawlrank.pipeline.workfolder.run_history import (
     Invocation,
     runs_before,
     seconds_of_steps,

@@ -23,10 +23,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jobs.kernel.rank.array_types import Floats
-from jobs.kernel.rank.equation import RECIPE, Equation
-from jobs.kernel.rank.packed_round import MEMORY
-from jobs.kernel.rank.packing import from_text, to_text
+from crawlrank.jobs.kernel.rank.array_types import Floats
+from crawlrank.jobs.kernel.rank.equation import RECIPE, Equation
+from crawlrank.jobs.kernel.rank.packed_round import MEMORY
+from crawlrank.jobs.kernel.rank.packing import from_text, to_text
 
 RIDGE = 1e-12
 WORSE = 2.0  # times the last residual

@@ -21,9 +21,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pipeline.data.graph import Floats
-from pipeline.ranking.class_ranges import Order
-from pipeline.ranking.correlations import kendall, midranks, spearman
+from crawlrank.pipeline.data.graph import Floats
+from crawlrank.pipeline.ranking.class_ranges import Order
+from crawlrank.pipeline.ranking.correlations import kendall, midranks, spearman
 
 TOP_PERCENTS = (1, 10)
 PERSISTENCE = 0.99  # 100 nodes on average

@@ -24,10 +24,10 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from jobs.kernel.machine.machine_code import compiled
-from jobs.kernel.rank.equation import RECIPE, Equation
-from pipeline.data.graph import Floats, Graph, Positions, Targets
-from pipeline.data.mapped import release
+from crawlrank.jobs.kernel.machine.machine_code import compiled
+from crawlrank.jobs.kernel.rank.equation import RECIPE, Equation
+from crawlrank.pipeline.data.graph import Floats, Graph, Positions, Targets
+from crawlrank.pipeline.data.mapped import release
 
 UNIT = 2.0**-53  # rounding to nearest is wrong by at most this, relative
 BLOCK = 1 << 20

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pipeline.data.graph import Floats, Mask, Positions
+from crawlrank.pipeline.data.graph import Floats, Mask, Positions
 
 SLICE = 1 << 16  # nodes at a time
 Order = npt.NDArray[np.int32] | npt.NDArray[np.int64]

@@ -22,8 +22,8 @@ from typing import Literal
 
 import numpy as np
 
-from pipeline.data.graph import Floats
-from pipeline.ranking.correlations import midranks
+from crawlrank.pipeline.data.graph import Floats
+from crawlrank.pipeline.ranking.correlations import midranks
 
 
 def combine(

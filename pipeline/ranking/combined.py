@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from jobs.kernel.errors import BadInput
-from pipeline.data.graph import Floats, Positions
-from pipeline.ranking.solution import Problem, Solution, exact
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.data.graph import Floats, Positions
+from crawlrank.pipeline.ranking.solution import Problem, Solution, exact
 
 
 def solve(problem: Problem) -> Solution:

@@ -16,8 +16,8 @@ import math
 
 import numpy as np
 
-from jobs.kernel.machine.machine_code import compiled
-from pipeline.data.graph import Floats, Positions
+from crawlrank.jobs.kernel.machine.machine_code import compiled
+from crawlrank.pipeline.data.graph import Floats, Positions
 
 CORRELATION_BYTES = 28  # one column of ranks, and another being made from a sort
 

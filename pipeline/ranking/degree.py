@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pipeline.data.graph import Floats, Positions
-from pipeline.ranking.solution import Problem, Solution, exact
+from crawlrank.pipeline.data.graph import Floats, Positions
+from crawlrank.pipeline.ranking.solution import Problem, Solution, exact
 
 
 def solve(problem: Problem) -> Solution:

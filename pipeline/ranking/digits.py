@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from jobs.kernel.formats.order import DIGITS
-from pipeline.data.graph import Floats
+from crawlrank.jobs.kernel.formats.order import DIGITS
+from crawlrank.pipeline.data.graph import Floats
 
 BLOCK = 1 << 14  # scores whose steps stay in the cache of a core
 POWERS = 10.0 ** np.arange(23)  # all that are doubles

@@ -25,7 +25,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from jobs.kernel.machine.machine_code import loop
+from crawlrank.jobs.kernel.machine.machine_code import loop
 
 Chunks = NDArray[np.int64]
 

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pipeline.data.graph import Floats
+from crawlrank.pipeline.data.graph import Floats
 
 NORMAL = 1.959963984540054  # 0.975 quantile of the normal distribution
 

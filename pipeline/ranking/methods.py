@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
-from jobs.kernel.errors import BadInput
-from pipeline.contract import COMBINED, EMBEDDED, HITS, LINK_WEIGHT, PAGERANK, SITE
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.contract import COMBINED, EMBEDDED, HITS, LINK_WEIGHT, PAGERANK, SITE
 
 if TYPE_CHECKING:
-    from pipeline.data.graph import Floats, Positions
-    from pipeline.ranking.solution import Problem, Solution
+    from crawlrank.pipeline.data.graph import Floats, Positions
+    from crawlrank.pipeline.ranking.solution import Problem, Solution
 
 
 class Scoring(Protocol):
@@ -83,7 +83,7 @@ METHODS = {
         Method(
             PAGERANK,
             "PageRank",
-            "pipeline.ranking.pagerank.method",
+            "crawlrank.pipeline.ranking.pagerank.method",
             on_jobs=True,
             opic=True,
             weighs_links=True,
@@ -91,7 +91,7 @@ METHODS = {
         Method(
             "personalized",
             "personalized PageRank",
-            "pipeline.ranking.personalized",
+            "crawlrank.pipeline.ranking.personalized",
             on_jobs=True,
             takes=("--teleport",),
             needs=True,
@@ -100,7 +100,7 @@ METHODS = {
         Method(
             "trustrank",
             "TrustRank",
-            "pipeline.ranking.personalized",
+            "crawlrank.pipeline.ranking.personalized",
             on_jobs=True,
             takes=("--seeds", "--from-seeds-file"),
             needs=True,
@@ -109,27 +109,27 @@ METHODS = {
         Method(
             HITS,
             "HITS",
-            "pipeline.ranking.hits.method",
+            "crawlrank.pipeline.ranking.hits.method",
             on_jobs=True,
             takes=("--relevance",),
             more=("hubs", "gives"),
             perturbs=True,
         ),
-        Method("degree", "indegree", "pipeline.ranking.degree"),
-        Method("opic", "OPIC", "pipeline.ranking.online.opic"),
+        Method("degree", "indegree", "crawlrank.pipeline.ranking.degree"),
+        Method("opic", "OPIC", "crawlrank.pipeline.ranking.online.opic"),
         Method(
             "opic-hits",
             "OPIC-HITS",
-            "pipeline.ranking.online.opic_hits",
+            "crawlrank.pipeline.ranking.online.opic_hits",
             takes=("--relevance",),
             unnamed=0.5,
             more=("hubs",),
         ),
-        Method(COMBINED, "a combination", "pipeline.ranking.combined", of_links=False),
+        Method(COMBINED, "a combination", "crawlrank.pipeline.ranking.combined", of_links=False),
         Method(
             SITE,
             "PageRank of sites",
-            "pipeline.ranking.sites.method",
+            "crawlrank.pipeline.ranking.sites.method",
             of_sites=True,
             of_links=False,
         ),

@@ -13,7 +13,7 @@ pages is one addition; they return that gift, and the caller adds it to all cash
 
 from __future__ import annotations
 
-from pipeline.data.graph import Floats, Positions, Targets
+from crawlrank.pipeline.data.graph import Floats, Positions, Targets
 
 BLOCK = 1 << 12  # pages whose values are summed by themselves
 

@@ -11,11 +11,11 @@ the same r. Order, stopping rules and memory are those of pagerank/, with 8 byte
 
 from __future__ import annotations
 
-from jobs.kernel.rank.equation import RECIPE
-from jobs.kernel.rank.teleport import teleport
-from pipeline.data.graph import Floats
-from pipeline.ranking.pagerank import method as pagerank
-from pipeline.ranking.solution import Problem, Solution
+from crawlrank.jobs.kernel.rank.equation import RECIPE
+from crawlrank.jobs.kernel.rank.teleport import teleport
+from crawlrank.pipeline.data.graph import Floats
+from crawlrank.pipeline.ranking.pagerank import method as pagerank
+from crawlrank.pipeline.ranking.solution import Problem, Solution
 
 shares = pagerank.shares
 

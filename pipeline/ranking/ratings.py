@@ -19,10 +19,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pipeline.data.graph import Floats
-from pipeline.ranking.agreement import confusion
-from pipeline.ranking.class_ranges import Numbers
-from pipeline.ranking.kappa import Kappa, kappa, quadratic_weights
+from crawlrank.pipeline.data.graph import Floats
+from crawlrank.pipeline.ranking.agreement import confusion
+from crawlrank.pipeline.ranking.class_ranges import Numbers
+from crawlrank.pipeline.ranking.kappa import Kappa, kappa, quadratic_weights
 
 RATINGS = (1, 2, 3, 4)  # the last for the most important
 CLASSES = len(RATINGS)

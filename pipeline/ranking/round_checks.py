@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from jobs.kernel.errors import BadInput, JobFailed
-from jobs.kernel.rank.plain_round import RoundSums
-from jobs.kernel.storage.opening import PathOrUrl
-from pipeline.contract import Round
+from crawlrank.jobs.kernel.errors import BadInput, JobFailed
+from crawlrank.jobs.kernel.rank.plain_round import RoundSums
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl
+from crawlrank.pipeline.contract import Round
 
 MASS_TOLERANCE = 1e-9
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pipeline.terminal.streams import escape_unwritable, outlive_reader, width_of
-from pipeline.terminal.tables import TextTable
-from pipeline.terminal.text import printable
+from crawlrank.pipeline.terminal.streams import escape_unwritable, outlive_reader, width_of
+from crawlrank.pipeline.terminal.tables import TextTable
+from crawlrank.pipeline.terminal.text import printable
 
 __all__ = ["TextTable", "escape_unwritable", "outlive_reader", "printable", "width_of"]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
-from pipeline.terminal.text import longest_word
+from crawlrank.pipeline.terminal.text import longest_word
 
 LEAST_TEXT = 24  # cells in which a URI is still one
 LEAST_PROSE = 20

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
-from pipeline.terminal.layout import CellsNeeded, Layout, blocks_of, measure
-from pipeline.terminal.text import cut_apart, printable, shared, wrapped
+from crawlrank.pipeline.terminal.layout import CellsNeeded, Layout, blocks_of, measure
+from crawlrank.pipeline.terminal.text import cut_apart, printable, shared, wrapped
 
 GAP = "  "
 PADDED = 60  # cells; a longer value of a pipe moves the rest of its own row alone

@@ -16,9 +16,9 @@ from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from jobs.kernel.errors import BadInput, unreadable
-from jobs.kernel.storage.digesting import BLOCK, Digesting
-from jobs.kernel.storage.opening import (
+from crawlrank.jobs.kernel.errors import BadInput, unreadable
+from crawlrank.jobs.kernel.storage.digesting import BLOCK, Digesting
+from crawlrank.jobs.kernel.storage.opening import (
     STORE_CURE,
     PathOrUrl,
     is_url,
@@ -29,7 +29,12 @@ from jobs.kernel.storage.opening import (
     real,
     size_of,
 )
-from pipeline.workfolder.manifest import SAMPLED, ends_digest, file_fingerprint, fingerprint
+from crawlrank.pipeline.workfolder.manifest import (
+    SAMPLED,
+    ends_digest,
+    file_fingerprint,
+    fingerprint,
+)
 
 AT_ONCE = 32
 LEAVE_OUT = "--skip-bad-files leaves out what cannot be read."
@@ -74,7 +79,9 @@ def glance_at(path: PathOrUrl) -> Glance:
 
 def _glance_at_web(url: str) -> Glance:
     """By two requests, or one for a small file."""
-    from jobs.kernel.storage.web.pieces import beginning_of  # as its library takes time to load
+    from crawlrank.jobs.kernel.storage.web.pieces import (
+        beginning_of,  # as its library takes time to load
+    )
 
     facts, first = beginning_of(url, SAMPLED)
     size = size_of(url) if facts.size is None else facts.size

@@ -18,11 +18,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO, cast
 
-from jobs.kernel.archive.sources import FORMATS
-from jobs.kernel.errors import BadInput, Unreachable
-from jobs.kernel.formats.reading import BOM
-from jobs.kernel.storage.binary_files import binary_kind
-from jobs.kernel.storage.opening import (
+from crawlrank.jobs.kernel.archive.sources import FORMATS
+from crawlrank.jobs.kernel.errors import BadInput, Unreachable
+from crawlrank.jobs.kernel.formats.reading import BOM
+from crawlrank.jobs.kernel.storage.binary_files import binary_kind
+from crawlrank.jobs.kernel.storage.opening import (
     PathOrUrl,
     as_path_or_url,
     is_url,
@@ -151,7 +151,7 @@ def _why_no_url(url: str) -> str:
     if not is_url(url := lower_scheme(url)):
         return f"no URL of {known_schemes()}"
     if is_web(url):
-        from jobs.kernel.storage.web.requests import require_web_url
+        from crawlrank.jobs.kernel.storage.web.requests import require_web_url
 
         if " " in url:
             return "a blank in a URL"

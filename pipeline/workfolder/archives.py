@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
-from jobs.kernel.captures.extraction_options import ExtractionOptions
-from jobs.kernel.errors import BadInput
-from jobs.kernel.storage.opening import (
+from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.storage.opening import (
     PathOrUrl,
     as_path_or_url,
     is_web,
@@ -21,16 +21,16 @@ from jobs.kernel.storage.opening import (
     real,
     size_to_read,
 )
-from pipeline.contract import ArchiveReport, ArchiveTask
-from pipeline.workfolder.archive_identity import (
+from crawlrank.pipeline.contract import ArchiveReport, ArchiveTask
+from crawlrank.pipeline.workfolder.archive_identity import (
     Glance,
     Identified,
     identify,
     in_threads,
 )
-from pipeline.workfolder.counting import add_counters
-from pipeline.workfolder.manifest import Manifest, fingerprint
-from pipeline.workfolder.masking import masked
+from crawlrank.pipeline.workfolder.counting import add_counters
+from crawlrank.pipeline.workfolder.manifest import Manifest, fingerprint
+from crawlrank.pipeline.workfolder.masking import masked
 
 NEVER_READ = [
     "its extraction has not ended",

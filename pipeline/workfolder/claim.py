@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import secrets
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.storage import stores
-from pipeline.workfolder.manifest import Manifest
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.storage import stores
+from crawlrank.pipeline.workfolder.manifest import Manifest
 
 MARK = "crawlrank.json"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from jobs.kernel.captures.counters import MAX_TYPES, TYPES
+from crawlrank.jobs.kernel.captures.counters import MAX_TYPES, TYPES
 
 _OTHER = TYPES + "other"
 

@@ -17,12 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jobs.kernel.errors import count_of
-from jobs.kernel.storage import stores
-from jobs.kernel.storage.opening import FILE, PathOrUrl, local_path
-from pipeline.contract import BEANS, SUMMARY
-from pipeline.data.datasets import move
-from pipeline.workfolder.digests import difference, recorded
+from crawlrank.jobs.kernel.errors import count_of
+from crawlrank.jobs.kernel.storage import stores
+from crawlrank.jobs.kernel.storage.opening import FILE, PathOrUrl, local_path
+from crawlrank.pipeline.contract import BEANS, SUMMARY
+from crawlrank.pipeline.data.datasets import move
+from crawlrank.pipeline.workfolder.digests import difference, recorded
 
 DatasetRecord = dict[str, Any]
 NEAR = ("scores", "precedence.txt", SUMMARY, BEANS, "report")

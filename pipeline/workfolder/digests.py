@@ -13,7 +13,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from jobs.kernel.errors import count_of
+from crawlrank.jobs.kernel.errors import count_of
 
 FileRecords = dict[str, list[int | str]]
 BLOCK = 1 << 20  # bytes

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from jobs.kernel.formats import downloading
-from jobs.kernel.storage import stores
-from jobs.kernel.storage.opening import PathOrUrl
-from pipeline.workfolder.dataset_store import DatasetStore
+from crawlrank.jobs.kernel.formats import downloading
+from crawlrank.jobs.kernel.storage import stores
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl
+from crawlrank.pipeline.workfolder.dataset_store import DatasetStore
 
 
 def of_archives(store: DatasetStore, dataset: str) -> list[PathOrUrl]:

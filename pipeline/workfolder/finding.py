@@ -16,10 +16,10 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from jobs.kernel.archive.sources import NAMES, has_archive_name
-from jobs.kernel.errors import BadInput, unreadable
-from jobs.kernel.formats.reading import as_pattern
-from jobs.kernel.storage.opening import (
+from crawlrank.jobs.kernel.archive.sources import NAMES, has_archive_name
+from crawlrank.jobs.kernel.errors import BadInput, unreadable
+from crawlrank.jobs.kernel.formats.reading import as_pattern
+from crawlrank.jobs.kernel.storage.opening import (
     STORE_CURE,
     PathOrUrl,
     is_url,
@@ -29,8 +29,8 @@ from jobs.kernel.storage.opening import (
     prefix_of,
     store_errors,
 )
-from pipeline.workfolder.archive_lists import MAGIC
-from pipeline.workfolder.multi_wacz import is_multi_wacz, wacz_files
+from crawlrank.pipeline.workfolder.archive_lists import MAGIC
+from crawlrank.pipeline.workfolder.multi_wacz import is_multi_wacz, wacz_files
 
 
 @dataclass

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from jobs.kernel.captures.choosing import CaptureRules
-from jobs.kernel.errors import BadInput
-from jobs.kernel.storage.opening import PathOrUrl
-from pipeline.contract import EMBEDDED
-from pipeline.ranking.methods import Method, method_of
-from pipeline.workfolder.manifest import Manifest
+from crawlrank.jobs.kernel.captures.choosing import CaptureRules
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl
+from crawlrank.pipeline.contract import EMBEDDED
+from crawlrank.pipeline.ranking.methods import Method, method_of
+from crawlrank.pipeline.workfolder.manifest import Manifest
 
 LINKS, KEYS, GRAPH = "links", "keys", "graph"
 SELECT = "select-links"  # the step that only some runs have

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.storage.opening import as_path_or_url, size_of
-from pipeline.workfolder.archive_identity import digest_of
-from pipeline.workfolder.dataset_store import DatasetRecord, DatasetStore
-from pipeline.workfolder.imported import IMPORT_AGAIN, REPLACED
-from pipeline.workfolder.manifest import Manifest
-from pipeline.workfolder.work_folder import OF_RANKING
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.storage.opening import as_path_or_url, size_of
+from crawlrank.pipeline.workfolder.archive_identity import digest_of
+from crawlrank.pipeline.workfolder.dataset_store import DatasetRecord, DatasetStore
+from crawlrank.pipeline.workfolder.imported import IMPORT_AGAIN, REPLACED
+from crawlrank.pipeline.workfolder.manifest import Manifest
+from crawlrank.pipeline.workfolder.work_folder import OF_RANKING
 
 EXTRACT, ARCHIVES = "extract-links", "archives"
 AGAIN = "Run `crawlrank run` again with the same archives and options: it makes it anew."

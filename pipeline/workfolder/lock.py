@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.errors import BadInput
 
 PATIENCE = 1.0  # seconds
 PATIENCE_WITH_LOOKS = 60.0  # a process that only looks may be stopped while it does

@@ -29,12 +29,18 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.storage.opening import PathOrUrl, is_url, open_binary, read_range, size_of
-from pipeline.data.datasets import replacing
-from pipeline.version import crawlrank_version
-from pipeline.workfolder.dataset_store import DatasetRecord
-from pipeline.workfolder.digests import sync_folder
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.storage.opening import (
+    PathOrUrl,
+    is_url,
+    open_binary,
+    read_range,
+    size_of,
+)
+from crawlrank.pipeline.data.datasets import replacing
+from crawlrank.pipeline.version import crawlrank_version
+from crawlrank.pipeline.workfolder.dataset_store import DatasetRecord
+from crawlrank.pipeline.workfolder.digests import sync_folder
 
 FORMAT = 2
 LINES = ("archives", "parts")  # of which there may be hundreds of thousands

@@ -15,9 +15,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import urljoin
 
-from jobs.kernel.archive.index.files import kind_of as index_kind
-from jobs.kernel.errors import BadInput
-from jobs.kernel.storage.opening import (
+from crawlrank.jobs.kernel.archive.index.files import kind_of as index_kind
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.storage.opening import (
     WEB,
     PathOrUrl,
     is_url,

@@ -12,13 +12,13 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from jobs.kernel.errors import BadInput
-from pipeline.contract import RANK
-from pipeline.workfolder.dataset_store import remove
-from pipeline.workfolder.imported import require_finished
-from pipeline.workfolder.manifest import Manifest, fingerprint, require_manifest
-from pipeline.workfolder.step_state import SHARED
-from pipeline.workfolder.work_folder import DATASETS, OF_RANKING
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.contract import RANK
+from crawlrank.pipeline.workfolder.dataset_store import remove
+from crawlrank.pipeline.workfolder.imported import require_finished
+from crawlrank.pipeline.workfolder.manifest import Manifest, fingerprint, require_manifest
+from crawlrank.pipeline.workfolder.step_state import SHARED
+from crawlrank.pipeline.workfolder.work_folder import DATASETS, OF_RANKING
 
 RANKINGS = "rankings"
 OWN = "run"  # the label of the ranking of the run itself

@@ -14,8 +14,8 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime, timezone
 from typing import Any
 
-from pipeline.version import crawlrank_version
-from pipeline.workfolder.manifest import Manifest
+from crawlrank.pipeline.version import crawlrank_version
+from crawlrank.pipeline.workfolder.manifest import Manifest
 
 KEPT = 20  # runs, of those whose commands are kept
 

@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from jobs.kernel.errors import BadInput
-from pipeline.contract import RANK, STEPS, Engine, Round, Stop, later_steps
-from pipeline.workfolder.archives import forget_part
-from pipeline.workfolder.dataset_store import DatasetRecord
-from pipeline.workfolder.imported import IMPORT_AGAIN, REPLACED
-from pipeline.workfolder.manifest import Manifest, fingerprint
-from pipeline.workfolder.work_folder import OF_ARCHIVES
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.contract import RANK, STEPS, Engine, Round, Stop, later_steps
+from crawlrank.pipeline.workfolder.archives import forget_part
+from crawlrank.pipeline.workfolder.dataset_store import DatasetRecord
+from crawlrank.pipeline.workfolder.imported import IMPORT_AGAIN, REPLACED
+from crawlrank.pipeline.workfolder.manifest import Manifest, fingerprint
+from crawlrank.pipeline.workfolder.work_folder import OF_ARCHIVES
 
 RUN_AGAIN = "Run `crawlrank run` on the work folder around it: it makes it anew."
 RESULTS = tuple(later_steps(RANK))  # steps that leave what users take

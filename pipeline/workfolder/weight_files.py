@@ -29,13 +29,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.counters import MAX_EXAMPLES
-from jobs.kernel.formats.foreign import is_utf_16
-from jobs.kernel.formats.reading import read_lines
-from jobs.kernel.keys.heritrix_form import HeritrixRejects, heritrix_form
-from jobs.kernel.storage.binary_files import require_text
-from jobs.kernel.storage.opening import require_file
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.formats.counters import MAX_EXAMPLES
+from crawlrank.jobs.kernel.formats.foreign import is_utf_16
+from crawlrank.jobs.kernel.formats.reading import read_lines
+from crawlrank.jobs.kernel.keys.heritrix_form import HeritrixRejects, heritrix_form
+from crawlrank.jobs.kernel.storage.binary_files import require_text
+from crawlrank.jobs.kernel.storage.opening import require_file
 
 SHAPE = "a page and its weight, with a tab or blanks between them"
 ALONE = "one page a line, without a weight"

@@ -10,13 +10,13 @@ from collections.abc import Collection, Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.storage import stores
-from jobs.kernel.storage.plain_paths import plain_path
-from jobs.kernel.storage.temporary import remove_abandoned
-from pipeline.contract import RANK, STEPS, later_steps, written_by
-from pipeline.workfolder.dataset_store import NEAR, DatasetStore, remove
-from pipeline.workfolder.manifest import Manifest
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.storage import stores
+from crawlrank.jobs.kernel.storage.plain_paths import plain_path
+from crawlrank.jobs.kernel.storage.temporary import remove_abandoned
+from crawlrank.pipeline.contract import RANK, STEPS, later_steps, written_by
+from crawlrank.pipeline.workfolder.dataset_store import NEAR, DatasetStore, remove
+from crawlrank.pipeline.workfolder.manifest import Manifest
 
 TMP = ".crawlrank-tmp"
 #: everything that a run leaves, by whatever engine

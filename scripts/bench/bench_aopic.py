@@ -17,10 +17,10 @@ from pathlib import Path
 
 import numpy as np
 
-from pipeline.analysis.aopic_lab.webs import random_web
-from pipeline.ranking.aopic.chain import Chain
-from pipeline.ranking.aopic.partitions import PartitionedCrawl, owners_of
-from pipeline.ranking.aopic.simulation import Simulation
+from crawlrank.pipeline.analysis.aopic_lab.webs import random_web
+from crawlrank.pipeline.ranking.aopic.chain import Chain
+from crawlrank.pipeline.ranking.aopic.partitions import PartitionedCrawl, owners_of
+from crawlrank.pipeline.ranking.aopic.simulation import Simulation
 
 SEED = 1
 TARGETS = {"cycle": 10.0, "greedy": 1.0}  # million visits a second

@@ -23,7 +23,7 @@ from typing import Any
 from measuring import watched
 
 ROOT = Path(__file__).resolve().parents[2]
-CRAWLRANK = [sys.executable, "-m", "pipeline"]
+CRAWLRANK = [sys.executable, "-m", "crawlrank"]
 GONE = 10  # of so many archives one is left out of the second crawl, at least one
 LOG = (
     "2026-01-%02dT%02d:%02d:%02d.%03dZ   200       1948 %s L http://127.0.0.1/ text/html #001"

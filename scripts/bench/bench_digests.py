@@ -14,13 +14,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pipeline.contract import EMBEDDED
-from pipeline.options import RunOptions
-from pipeline.progress import Reporter
-from pipeline.run import run
-from pipeline.workfolder import digests
-from pipeline.workfolder.integrity import checked
-from pipeline.workfolder.manifest import Manifest
+from crawlrank.pipeline.contract import EMBEDDED
+from crawlrank.pipeline.options import RunOptions
+from crawlrank.pipeline.progress import Reporter
+from crawlrank.pipeline.run import run
+from crawlrank.pipeline.workfolder import digests
+from crawlrank.pipeline.workfolder.integrity import checked
+from crawlrank.pipeline.workfolder.manifest import Manifest
 
 
 class Clock:

@@ -134,10 +134,10 @@ def stack(archives: list[Path], out: Path) -> None:
 
 def crawlrank(archives: list[Path], out: Path) -> None:
     """crawlrank's extraction and keys."""
-    from jobs.kernel.captures.extraction import extract_runs
-    from jobs.kernel.captures.extraction_options import ExtractionOptions
-    from jobs.kernel.formats.rows import LinkRun
-    from jobs.kernel.keys.keys import key_of
+    from crawlrank.jobs.kernel.captures.extraction import extract_runs
+    from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
+    from crawlrank.jobs.kernel.formats.rows import LinkRun
+    from crawlrank.jobs.kernel.keys.keys import key_of
 
     with out.open("wb") as lines:
         for archive in archives:

@@ -17,12 +17,12 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from jobs.mapreduce.job import Job
-from jobs.mapreduce.launcher import Launcher
-from jobs.mapreduce.runners.local import LocalRunner
-from pipeline.contract import Stop
-from pipeline.engines.text import steps
-from pipeline.engines.text.plain_ranking import plain_rounds
+from crawlrank.jobs.mapreduce.job import Job
+from crawlrank.jobs.mapreduce.launcher import Launcher
+from crawlrank.jobs.mapreduce.runners.local import LocalRunner
+from crawlrank.pipeline.contract import Stop
+from crawlrank.pipeline.engines.text import steps
+from crawlrank.pipeline.engines.text.plain_ranking import plain_rounds
 
 Row = dict[str, Any]
 ROWS: list[Row] = []

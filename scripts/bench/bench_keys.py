@@ -19,10 +19,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from jobs.kernel.formats.reading import parts, read_lines
-from jobs.kernel.keys import keys
-from jobs.kernel.keys.keys import KeyFunction, Www, forgetful_key_function, key_function
-from jobs.kernel.keys.surt_keys import surt_key
+from crawlrank.jobs.kernel.formats.reading import parts, read_lines
+from crawlrank.jobs.kernel.keys import keys
+from crawlrank.jobs.kernel.keys.keys import KeyFunction, Www, forgetful_key_function, key_function
+from crawlrank.jobs.kernel.keys.surt_keys import surt_key
 
 URIS = Path(__file__).resolve().parents[2] / "tests" / "data" / "urls" / "links.txt.gz"
 CACHED = 1_000_000

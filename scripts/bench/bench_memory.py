@@ -29,7 +29,7 @@ import zstandard
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from jobs.kernel.archive.damage import MAX_RECORD  # noqa: E402
+from crawlrank.jobs.kernel.archive.damage import MAX_RECORD  # noqa: E402
 
 MIB = 2**20
 SAMPLE = ROOT / "sample_data" / "aut-example.warc.gz"
@@ -246,7 +246,7 @@ def _fitting() -> dict[str, Callable[[Path], None]]:
 
 def measured(path: Path, folder: Path) -> tuple[float, float, int, str]:
     """(peak MiB, CPU seconds, exit code, what was said last) of the command on the file."""
-    command = [sys.executable, "-m", "pipeline", "extract-links", str(path), "--links", "all"]
+    command = [sys.executable, "-m", "crawlrank", "extract-links", str(path), "--links", "all"]
     command += ["--output", str(folder / "links.txt"), "--captures", str(folder / "captures.txt")]
     child = subprocess.Popen(
         [*command, "--runner", "inline"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=ROOT

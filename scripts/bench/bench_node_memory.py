@@ -25,18 +25,18 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipeline.contract import Ranking, Stop
-from pipeline.data import scores_file
-from pipeline.data.csr import OFFSETS, OUTDEGREES, SOURCES
-from pipeline.data.memory import LEAST, Memory
-from pipeline.engines.embedded import ids, ranks, scores
-from pipeline.engines.embedded.canonicalization.numbering import URIS
-from pipeline.engines.embedded.engine import EmbeddedEngine
-from pipeline.options import PrecedenceOptions, ValidationOptions
-from pipeline.precedence import export as precedence
-from pipeline.ranking.classes import PREFERENCE_BYTES
-from pipeline.ranking.methods import METHODS
-from pipeline.ranking.validation.validate import VALIDATION_BYTES, validate
+from crawlrank.pipeline.contract import Ranking, Stop
+from crawlrank.pipeline.data import scores_file
+from crawlrank.pipeline.data.csr import OFFSETS, OUTDEGREES, SOURCES
+from crawlrank.pipeline.data.memory import LEAST, Memory
+from crawlrank.pipeline.engines.embedded import ids, ranks, scores
+from crawlrank.pipeline.engines.embedded.canonicalization.numbering import URIS
+from crawlrank.pipeline.engines.embedded.engine import EmbeddedEngine
+from crawlrank.pipeline.options import PrecedenceOptions, ValidationOptions
+from crawlrank.pipeline.precedence import export as precedence
+from crawlrank.pipeline.ranking.classes import PREFERENCE_BYTES
+from crawlrank.pipeline.ranking.methods import METHODS
+from crawlrank.pipeline.ranking.validation.validate import VALIDATION_BYTES, validate
 
 LINKS = 4
 SMALL = Memory(LEAST)  # or DuckDB would hold what it need not

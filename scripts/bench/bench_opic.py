@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 from synthetic import web_like
 
-from pipeline.data.graph import Graph, read_graph
-from pipeline.options import OpicOptions
-from pipeline.ranking.opic import opic
+from crawlrank.pipeline.data.graph import Graph, read_graph
+from crawlrank.pipeline.options import OpicOptions
+from crawlrank.pipeline.ranking.opic import opic
 
 
 def made(edges: int) -> Graph:

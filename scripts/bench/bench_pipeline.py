@@ -25,7 +25,7 @@ from typing import Any
 
 from measuring import watched
 
-from pipeline.workfolder.manifest import Manifest
+from crawlrank.pipeline.workfolder.manifest import Manifest
 
 SHARE = 0.30
 LEVEL = 6  # of gzip, as crawlers write
@@ -94,7 +94,7 @@ def _members(records: bytes) -> bytes:
 
 
 def measured(runner: str, archives: list[Path], work: Path, jobs: int) -> dict[str, Any]:
-    command = [sys.executable, "-m", "pipeline", "run", *map(str, archives), "--work", str(work)]
+    command = [sys.executable, "-m", "crawlrank", "run", *map(str, archives), "--work", str(work)]
     command += ["--runner", runner, "--jobs", str(jobs), "--tolerance", "1e-9", "--quiet"]
     run = watched(command, work)
     manifest = Manifest(work)

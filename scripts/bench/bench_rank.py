@@ -27,9 +27,9 @@ import pyarrow.parquet as pq
 from rank_peers import RANKING, WITH_LOADING, crawlrank
 from synthetic import web_like
 
-from pipeline.data.csr import id_type
-from pipeline.data.graph import Graph, read_graph
-from pipeline.ranking.certificate import certificate
+from crawlrank.pipeline.data.csr import id_type
+from crawlrank.pipeline.data.graph import Graph, read_graph
+from crawlrank.pipeline.ranking.certificate import certificate
 
 TOLERANCE = 1e-9
 ROW_GROUP = 1 << 20

@@ -30,15 +30,15 @@ import numpy as np
 import numpy.typing as npt
 from synthetic import web_like
 
-from jobs.kernel.errors import NotConverged
-from jobs.mapreduce.job import Job
-from jobs.mapreduce.launcher import Launcher
-from jobs.mapreduce.runners.local import LocalRunner
-from pipeline.contract import Round, Stop
-from pipeline.data.graph import Graph, read_graph
-from pipeline.engines.text.packed_ranking import rank_packed
-from pipeline.engines.text.plain_ranking import plain_rounds
-from pipeline.estimate.process_tree import tree
+from crawlrank.jobs.kernel.errors import NotConverged
+from crawlrank.jobs.mapreduce.job import Job
+from crawlrank.jobs.mapreduce.launcher import Launcher
+from crawlrank.jobs.mapreduce.runners.local import LocalRunner
+from crawlrank.pipeline.contract import Round, Stop
+from crawlrank.pipeline.data.graph import Graph, read_graph
+from crawlrank.pipeline.engines.text.packed_ranking import rank_packed
+from crawlrank.pipeline.engines.text.plain_ranking import plain_rounds
+from crawlrank.pipeline.estimate.process_tree import tree
 
 TOLERANCE = 1e-6
 ROUNDS = 8  # timed

@@ -23,7 +23,7 @@ from typing import Any
 
 from measuring import Peaks, watched
 
-from pipeline.estimate.process_tree import size_of_tree
+from crawlrank.pipeline.estimate.process_tree import size_of_tree
 
 ROOT = Path(__file__).resolve().parents[2]
 STEPS = (
@@ -57,7 +57,7 @@ def measured(millions: float, options: argparse.Namespace) -> dict[str, Any]:
         work, archives = folder / "work", folder / "archives"
         making = [sys.executable, str(ROOT / "scripts" / "bench" / "made_crawl.py"), str(folder)]
         subprocess.run([*making, "--links", str(int(millions * 1e6))], check=True)
-        command = [sys.executable, "-m", "pipeline", "run", str(archives), "--work", str(work)]
+        command = [sys.executable, "-m", "crawlrank", "run", str(archives), "--work", str(work)]
         command += ["--memory", options.memory, "--jobs", str(options.jobs), "--quiet"]
         before = size_of_tree(work)
         run = watched(command, work)

@@ -28,15 +28,15 @@ import numpy as np
 import numpy.typing as npt
 from synthetic import web_like
 
-from pipeline.data.csr import OFFSETS, OUTDEGREES, SOURCES, Csr, id_type
-from pipeline.data.csr_files import open_csr
-from pipeline.ranking.structure.bow_tie import PARTS, bow_tie
-from pipeline.ranking.structure.components import (
+from crawlrank.pipeline.data.csr import OFFSETS, OUTDEGREES, SOURCES, Csr, id_type
+from crawlrank.pipeline.data.csr_files import open_csr
+from crawlrank.pipeline.ranking.structure.bow_tie import PARTS, bow_tie
+from crawlrank.pipeline.ranking.structure.components import (
     STRUCTURE_BYTES,
     strong_components,
     weak_components,
 )
-from pipeline.ranking.structure.degrees import gini, indegrees, outdegrees, reciprocity
+from crawlrank.pipeline.ranking.structure.degrees import gini, indegrees, outdegrees, reciprocity
 
 LINKS = 10
 WHOLE = 0.5

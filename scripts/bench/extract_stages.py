@@ -14,22 +14,22 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from jobs.kernel.archive.frames import zlib
-from jobs.kernel.archive.records import Record
-from jobs.kernel.archive.sources import read_records
-from jobs.kernel.captures.extraction import extract_runs
-from jobs.kernel.captures.extraction_options import ExtractionOptions
-from jobs.kernel.formats.rows import LinkRun
-from jobs.kernel.keys.keys import KeyFunction, key_function
-from jobs.kernel.links.documents import document
-from jobs.kernel.links.html_documents import Document
-from jobs.kernel.links.html_links import html_link_groups
-from jobs.kernel.links.html_selection import HtmlOptions, selection_for
-from jobs.kernel.markup import scanner as scanning
-from jobs.kernel.markup.page_text import PageText
-from jobs.kernel.markup.scanner import Scanner
-from pipeline.engines.embedded.extraction import extract_archives
-from pipeline.workfolder.archives import archive_tasks, given_archives
+from crawlrank.jobs.kernel.archive.frames import zlib
+from crawlrank.jobs.kernel.archive.records import Record
+from crawlrank.jobs.kernel.archive.sources import read_records
+from crawlrank.jobs.kernel.captures.extraction import extract_runs
+from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
+from crawlrank.jobs.kernel.formats.rows import LinkRun
+from crawlrank.jobs.kernel.keys.keys import KeyFunction, key_function
+from crawlrank.jobs.kernel.links.documents import document
+from crawlrank.jobs.kernel.links.html_documents import Document
+from crawlrank.jobs.kernel.links.html_links import html_link_groups
+from crawlrank.jobs.kernel.links.html_selection import HtmlOptions, selection_for
+from crawlrank.jobs.kernel.markup import scanner as scanning
+from crawlrank.jobs.kernel.markup.page_text import PageText
+from crawlrank.jobs.kernel.markup.scanner import Scanner
+from crawlrank.pipeline.engines.embedded.extraction import extract_archives
+from crawlrank.pipeline.workfolder.archives import archive_tasks, given_archives
 
 BLOCK = 2**16
 NAV = HtmlOptions(nav=True)

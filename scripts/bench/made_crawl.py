@@ -20,19 +20,19 @@ from synthetic import web_like
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from jobs.kernel.captures.extraction_options import ExtractionOptions
-from jobs.kernel.formats.rows import Capture
-from pipeline.contract import ArchiveReport, ArchiveTask
-from pipeline.data.memory import half_of_machine
-from pipeline.engines.embedded.columns import CapturesWriter, LinksWriter
-from pipeline.engines.embedded.engine import EmbeddedEngine
-from pipeline.options import RunOptions
-from pipeline.progress.reporter import Reporter
-from pipeline.progress.running import Running
-from pipeline.run import PipelineRun, RunStep
-from pipeline.workfolder.lock import locked
-from pipeline.workfolder.manifest import Manifest
-from pipeline.workfolder.work_folder import OF_ARCHIVES, temporary
+from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
+from crawlrank.jobs.kernel.formats.rows import Capture
+from crawlrank.pipeline.contract import ArchiveReport, ArchiveTask
+from crawlrank.pipeline.data.memory import half_of_machine
+from crawlrank.pipeline.engines.embedded.columns import CapturesWriter, LinksWriter
+from crawlrank.pipeline.engines.embedded.engine import EmbeddedEngine
+from crawlrank.pipeline.options import RunOptions
+from crawlrank.pipeline.progress.reporter import Reporter
+from crawlrank.pipeline.progress.running import Running
+from crawlrank.pipeline.run import PipelineRun, RunStep
+from crawlrank.pipeline.workfolder.lock import locked
+from crawlrank.pipeline.workfolder.manifest import Manifest
+from crawlrank.pipeline.workfolder.work_folder import OF_ARCHIVES, temporary
 
 LINKS_AN_ARCHIVE = 2_000_000
 IN_A_ROW = 100  # pages

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pipeline.contract import Stop
-from pipeline.data.csr import Csr
-from pipeline.data.csr_files import open_csr
-from pipeline.engines.embedded.graph.gen_graph import write_graph
-from pipeline.ranking.pagerank.method import solve
-from pipeline.ranking.solution import Problem
+from crawlrank.pipeline.contract import Stop
+from crawlrank.pipeline.data.csr import Csr
+from crawlrank.pipeline.data.csr_files import open_csr
+from crawlrank.pipeline.engines.embedded.graph.gen_graph import write_graph
+from crawlrank.pipeline.ranking.pagerank.method import solve
+from crawlrank.pipeline.ranking.solution import Problem
 
 Floats = npt.NDArray[np.float64]
 Ranker = Callable[[float], Floats]
@@ -104,9 +104,9 @@ def fast_pagerank(folder: Path, nodes: int, threads: int) -> Ranker:
 
 def jobs(folder: Path, nodes: int, threads: int) -> Ranker:
     """The page_rank job on the local runner, rounds to the tolerance."""
-    from jobs.mapreduce.launcher import Launcher
-    from pipeline.data.graph import read_graph
-    from pipeline.engines.text.rounds import rank as rank_by_jobs
+    from crawlrank.jobs.mapreduce.launcher import Launcher
+    from crawlrank.pipeline.data.graph import read_graph
+    from crawlrank.pipeline.engines.text.rounds import rank as rank_by_jobs
 
     sources, targets = edges(folder)
     place = folder / "pr0.txt"

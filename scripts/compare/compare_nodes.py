@@ -54,7 +54,7 @@ def main() -> None:
 
 
 def ranked(archives: Sequence[str], work: Path, rule: str) -> Path:
-    command = [sys.executable, "-m", "pipeline", "run", *archives, "--work", str(work)]
+    command = [sys.executable, "-m", "crawlrank", "run", *archives, "--work", str(work)]
     subprocess.run([*command, "--nodes", rule, "--quiet", "--no-validate"], check=True)
     return work
 

@@ -15,16 +15,16 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from jobs.kernel.archive.records import Record  # noqa: E402
-from jobs.kernel.archive.sources import read_records  # noqa: E402
-from jobs.kernel.archive.wat import described  # noqa: E402
-from jobs.kernel.captures.extraction import extract  # noqa: E402
-from jobs.kernel.captures.extraction_options import ExtractionOptions  # noqa: E402
-from jobs.kernel.formats.rows import Capture, Link  # noqa: E402
-from jobs.kernel.keys.uris import as_crawled  # noqa: E402
-from jobs.kernel.links.body_links import body_links  # noqa: E402
-from jobs.kernel.links.documents import document  # noqa: E402
-from jobs.kernel.storage.opening import opened  # noqa: E402
+from crawlrank.jobs.kernel.archive.records import Record  # noqa: E402
+from crawlrank.jobs.kernel.archive.sources import read_records  # noqa: E402
+from crawlrank.jobs.kernel.archive.wat import described  # noqa: E402
+from crawlrank.jobs.kernel.captures.extraction import extract  # noqa: E402
+from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions  # noqa: E402
+from crawlrank.jobs.kernel.formats.rows import Capture, Link  # noqa: E402
+from crawlrank.jobs.kernel.keys.uris import as_crawled  # noqa: E402
+from crawlrank.jobs.kernel.links.body_links import body_links  # noqa: E402
+from crawlrank.jobs.kernel.links.documents import document  # noqa: E402
+from crawlrank.jobs.kernel.storage.opening import opened  # noqa: E402
 
 HEADER = "file\tlinks\tcategory\tboth\tonly WARC\tonly WAT"
 PAIRS = {

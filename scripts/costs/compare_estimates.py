@@ -31,10 +31,10 @@ sys.path.insert(0, str(ROOT / "scripts" / "bench"))
 import measuring  # noqa: E402
 from made_crawl import crawled  # noqa: E402
 
-from pipeline.workfolder.manifest import Manifest  # noqa: E402
+from crawlrank.pipeline.workfolder.manifest import Manifest  # noqa: E402
 
 PAGE = ROOT / "docs" / "estimate.md"
-COMMAND = (sys.executable, "-m", "pipeline", "run")
+COMMAND = (sys.executable, "-m", "crawlrank", "run")
 ARCHIVES, LEVEL = 3, 6  # of the made crawl; of gzip
 WORDS = 120  # of a made page
 #: what is compared -> its name in the JSON, its unit and how many there are in one

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline.estimate.clusters import CORE_OF_A_VCPU, HADOOP, OTHER_STEPS, STEP
+from crawlrank.pipeline.estimate.clusters import CORE_OF_A_VCPU, HADOOP, OTHER_STEPS, STEP
 
 # measured: docs/benchmarks.md, extraction, keys among it; and --measure, 300,000 links, one core
 EXTRACTED = 8.3e6  # bytes of .warc.gz a core and second
@@ -118,9 +118,9 @@ def table(plan: Plan) -> str:
 
 def measured(links: int = 300_000, pages: int = 20_000) -> tuple[dict[str, float], float]:
     """STEPS and PLAIN on this machine, in this process."""
-    from jobs.mapreduce.launcher import Launcher
-    from pipeline.contract import Stop
-    from pipeline.engines.text import steps
+    from crawlrank.jobs.mapreduce.launcher import Launcher
+    from crawlrank.pipeline.contract import Stop
+    from crawlrank.pipeline.engines.text import steps
 
     rates: dict[str, float] = {}
 

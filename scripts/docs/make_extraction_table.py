@@ -14,10 +14,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from jobs.kernel.captures.extraction import extract  # noqa: E402
-from jobs.kernel.captures.extraction_options import ExtractionOptions  # noqa: E402
-from jobs.kernel.errors import BadInput  # noqa: E402
-from jobs.kernel.storage.opening import opened  # noqa: E402
+from crawlrank.jobs.kernel.captures.extraction import extract  # noqa: E402
+from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions  # noqa: E402
+from crawlrank.jobs.kernel.errors import BadInput  # noqa: E402
+from crawlrank.jobs.kernel.storage.opening import opened  # noqa: E402
 
 HEADER = "file\trecords\tcaptures\tpages\tL\tR\tE\tX\tdamage"
 

@@ -21,7 +21,7 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-from jobs.mapreduce.runners.applications import tag_of
+from crawlrank.jobs.mapreduce.runners.applications import tag_of
 
 APPLICATIONS = "http://127.0.0.1:8088/ws/v1/cluster/apps?applicationTags="
 Row = dict[str, Any]
@@ -52,7 +52,7 @@ def measure(archives: list[Path], words: list[str], tmp: Path) -> list[Row]:
     begun = time.time()
     subprocess.run(
         [
-            sys.executable, "-m", "pipeline", "run", *map(str, archives), "--work", tmp / "work",
+            sys.executable, "-m", "crawlrank", "run", *map(str, archives), "--work", tmp / "work",
             "--runner", "hadoop", "--data", data, "--cluster-conf", conf, "--no-validate", *words,
         ],
         check=True,

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from crawlrank.pipeline.precedence.beans import ANNOTATOR, PAGES
 from heritrix.distribution import heritrix_home
 from heritrix.job import Job, Plan, write_job
 from heritrix.made_site import Site
@@ -23,7 +24,6 @@ from heritrix.recrawl import NOTED, first_crawl, rank, scope
 from heritrix.running import run_job
 from heritrix.serving import serving
 from heritrix.site_parts import make_site
-from pipeline.precedence.beans import ANNOTATOR, PAGES
 
 PARTS = ("within_hosts", "across_hosts", "all")
 #: crawl -> settings of its job, options of recrawl
@@ -78,7 +78,7 @@ def planned(seeds: Sequence[str], site: Site, settings: dict[str, str]) -> Plan:
 
 
 def crawlrank(*words: object) -> str:
-    command = [sys.executable, "-m", "pipeline", *map(str, words)]
+    command = [sys.executable, "-m", "crawlrank", *map(str, words)]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import quote
 
+from crawlrank.pipeline.precedence.beans import ANNOTATOR
 from heritrix.job import Plan
 from heritrix.made_site import Answer
 from heritrix.recrawl import NOTED
-from pipeline.precedence.beans import ANNOTATOR
 
 HOSTS = ("www.a.example", "a.example", "b.example", "c.example")
 #: charset of a page, '' if it names none -> words of its queries

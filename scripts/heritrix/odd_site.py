@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
+from crawlrank.pipeline.precedence.beans import ANNOTATOR
 from heritrix.job import Plan
 from heritrix.made_site import Answer
 from heritrix.recrawl import NOTED
-from pipeline.precedence.beans import ANNOTATOR
 
 ON_A_PAGE = 200  # links
 FRONT = "http://front.example/"

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
+from crawlrank.pipeline.precedence.beans import ANNOTATOR
 from heritrix.job import Job, Plan, write_job
 from heritrix.made_site import Site
 from heritrix.running import load_precedences, run_job
-from pipeline.precedence.beans import ANNOTATOR
 
 RANKING = 300  # seconds
 
@@ -35,7 +35,7 @@ def scope(site: Site) -> list[str]:
 
 def rank(archives: Sequence[Path], work: Path, *options: str) -> Path:
     """`crawlrank run`; returns the precedence file, which has the beans beside it."""
-    command = [sys.executable, "-m", "pipeline", "run", *map(str, archives), "--work", str(work)]
+    command = [sys.executable, "-m", "crawlrank", "run", *map(str, archives), "--work", str(work)]
     subprocess.run([*command, "--quiet", *options], check=True, timeout=RANKING)
     return work / "precedence.txt"
 

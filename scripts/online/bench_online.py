@@ -21,14 +21,14 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from pipeline.online.opic_hits import OpicHits  # noqa: E402
-from pipeline.online.schedulers import Optimal  # noqa: E402
-from pipeline.online.stores.database import Database  # noqa: E402
-from pipeline.online.stores.hits_cash import SqliteHitsCash  # noqa: E402
-from pipeline.online.stores.page_graph import SqliteGraph  # noqa: E402
-from pipeline.online.stores.protocols import Cash, PageCash  # noqa: E402
-from pipeline.online.stores.relevance import SqliteRelevance  # noqa: E402
-from pipeline.online.stores.schedule import SqliteSchedule  # noqa: E402
+from crawlrank.pipeline.online.opic_hits import OpicHits  # noqa: E402
+from crawlrank.pipeline.online.schedulers import Optimal  # noqa: E402
+from crawlrank.pipeline.online.stores.database import Database  # noqa: E402
+from crawlrank.pipeline.online.stores.hits_cash import SqliteHitsCash  # noqa: E402
+from crawlrank.pipeline.online.stores.page_graph import SqliteGraph  # noqa: E402
+from crawlrank.pipeline.online.stores.protocols import Cash, PageCash  # noqa: E402
+from crawlrank.pipeline.online.stores.relevance import SqliteRelevance  # noqa: E402
+from crawlrank.pipeline.online.stores.schedule import SqliteSchedule  # noqa: E402
 
 BATCH = 5000  # pages of a transaction
 UPDATES, READ, TAKES, TAKEN = 20_000, 5000, 1000, 100

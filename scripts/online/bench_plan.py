@@ -27,10 +27,10 @@ import duckdb
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from pipeline.data.database import database, limit  # noqa: E402
-from pipeline.data.memory import Memory, parse_size  # noqa: E402
-from pipeline.options import PlanOptions  # noqa: E402
-from pipeline.planning.make import FIXED, described, write_files  # noqa: E402
+from crawlrank.pipeline.data.database import database, limit  # noqa: E402
+from crawlrank.pipeline.data.memory import Memory, parse_size  # noqa: E402
+from crawlrank.pipeline.options import PlanOptions  # noqa: E402
+from crawlrank.pipeline.planning.make import FIXED, described, write_files  # noqa: E402
 
 BEGIN = datetime(2026, 6, 1, tzinfo=timezone.utc)
 #: of page i: its URI and key

@@ -32,15 +32,15 @@ import numpy.typing as npt
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from pipeline.data.csr import Csr  # noqa: E402
-from pipeline.data.csr_files import open_csr  # noqa: E402
-from pipeline.data.scores_file import HUBS, SCORES, open_scores  # noqa: E402
-from pipeline.online.opic_hits import OpicHits  # noqa: E402
-from pipeline.online.stores.database import Database  # noqa: E402
-from pipeline.online.stores.hits_cash import SqliteHitsCash  # noqa: E402
-from pipeline.online.stores.page_graph import SqliteGraph  # noqa: E402
-from pipeline.online.stores.relevance import SqliteRelevance  # noqa: E402
-from pipeline.workfolder.rankings import ranking_folder  # noqa: E402
+from crawlrank.pipeline.data.csr import Csr  # noqa: E402
+from crawlrank.pipeline.data.csr_files import open_csr  # noqa: E402
+from crawlrank.pipeline.data.scores_file import HUBS, SCORES, open_scores  # noqa: E402
+from crawlrank.pipeline.online.opic_hits import OpicHits  # noqa: E402
+from crawlrank.pipeline.online.stores.database import Database  # noqa: E402
+from crawlrank.pipeline.online.stores.hits_cash import SqliteHitsCash  # noqa: E402
+from crawlrank.pipeline.online.stores.page_graph import SqliteGraph  # noqa: E402
+from crawlrank.pipeline.online.stores.relevance import SqliteRelevance  # noqa: E402
+from crawlrank.pipeline.workfolder.rankings import ranking_folder  # noqa: E402
 
 READ = 1000  # pages of a transaction
 FETCHED, READ_EACH = 2000, 10  # pages of a crawl; pages read for each of them

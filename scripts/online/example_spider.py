@@ -17,8 +17,10 @@ from scrapy.http import Response, TextResponse
 class ImportantFirst(Spider):
     name = "important_first"
     custom_settings = {  # noqa: RUF012 (Scrapy's name and type)
-        "SCHEDULER": "pipeline.online.scrapy_scheduler.ImportanceScheduler",
-        "SPIDER_MIDDLEWARES": {"pipeline.online.scrapy_scheduler.ImportanceMiddleware": 1},
+        "SCHEDULER": "crawlrank.pipeline.online.scrapy_scheduler.ImportanceScheduler",
+        "SPIDER_MIDDLEWARES": {
+            "crawlrank.pipeline.online.scrapy_scheduler.ImportanceMiddleware": 1
+        },
     }
 
     def __init__(self, start: str, **options: Any) -> None:

@@ -26,7 +26,7 @@ sys.path[:0] = [str(ROOT / folder) for folder in ("", "tests", "scripts", "scrip
 
 from measuring import watched  # noqa: E402
 
-COMMAND = [sys.executable, "-m", "pipeline"]
+COMMAND = [sys.executable, "-m", "crawlrank"]
 PAGES, TIMES = 10_000, 9
 #: what to do in the page, and how long it took
 TIMED = """act => {
@@ -94,7 +94,7 @@ def in_browser(work: Path, tmp: Path) -> dict[str, float] | None:
         return None
     from support.systems.browser import chromium, opened
 
-    from pipeline.analysis.report.html import report_page
+    from crawlrank.pipeline.analysis.report.html import report_page
 
     document = json.loads((tmp / "report.json").read_text())
     first = document["scores"]["best"][0]

@@ -15,7 +15,7 @@ from support.crawls import MORE_WEB, WEB, environment, ok, write_warc
 from support.library import fork_calls
 
 import crawlrank
-from pipeline.cli.commands import COMMANDS
+from crawlrank.pipeline.cli.commands import COMMANDS
 
 FOREIGN = 'NAME = "theirs"\n'
 PROGRAM = """

@@ -23,12 +23,12 @@ from support.crawls import WEB, Said, crawlrank, response, write_records, write_
 from support.paths import LOOPBACK, REFERENCE, ROOT, SAMPLES
 from support.terminals import TablesSeen, on_terminal
 
-from pipeline.cli.commands import COMMANDS
-from pipeline.estimate.estimate import RunEstimate
-from pipeline.estimate.growth import Bracket
-from pipeline.estimate.report import ROWS, estimate_table
-from pipeline.heritrix.verification import Verification
-from pipeline.terminal.tables import CUT, ColumnKind, TextTable
+from crawlrank.pipeline.cli.commands import COMMANDS
+from crawlrank.pipeline.estimate.estimate import RunEstimate
+from crawlrank.pipeline.estimate.growth import Bracket
+from crawlrank.pipeline.estimate.report import ROWS, estimate_table
+from crawlrank.pipeline.heritrix.verification import Verification
+from crawlrank.pipeline.terminal.tables import CUT, ColumnKind, TextTable
 
 WIDTHS = (80, 120, 200)
 ICS = REFERENCE / "archives/ics-uci"

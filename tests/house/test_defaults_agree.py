@@ -17,23 +17,23 @@ from support.paths import LOOPBACK, ROOT
 from support.runs import copy_of, finished
 from support.systems.own_engine import with_engine
 
-from jobs.assign_ids import AssignIds
-from jobs.canonicalize import Canonicalize
-from jobs.extract_links import ExtractLinks
-from jobs.kernel.captures.extraction_options import ExtractionOptions
-from jobs.kernel.errors import BadInput
-from jobs.mapreduce.launcher import CLUSTERS, RUNNERS
-from jobs.select_links import SelectLinks
-from pipeline import cli, import_text
-from pipeline import run as runs
-from pipeline.analysis.aopic_lab import lab
-from pipeline.analysis.audit import findings, outlinks
-from pipeline.analysis.compare import diff, explain
-from pipeline.contract import EMBEDDED, Stop
-from pipeline.engines.text import steps
-from pipeline.options import PrecedenceOptions, RunOptions, ValidationOptions
-from pipeline.progress import reporter
-from pipeline.ranking import classes
+from crawlrank.jobs.assign_ids import AssignIds
+from crawlrank.jobs.canonicalize import Canonicalize
+from crawlrank.jobs.extract_links import ExtractLinks
+from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.mapreduce.launcher import CLUSTERS, RUNNERS
+from crawlrank.jobs.select_links import SelectLinks
+from crawlrank.pipeline import cli, import_text
+from crawlrank.pipeline import run as runs
+from crawlrank.pipeline.analysis.aopic_lab import lab
+from crawlrank.pipeline.analysis.audit import findings, outlinks
+from crawlrank.pipeline.analysis.compare import diff, explain
+from crawlrank.pipeline.contract import EMBEDDED, Stop
+from crawlrank.pipeline.engines.text import steps
+from crawlrank.pipeline.options import PrecedenceOptions, RunOptions, ValidationOptions
+from crawlrank.pipeline.progress import reporter
+from crawlrank.pipeline.ranking import classes
 
 #: what each command hands its options to
 FILLED: dict[str, tuple[Callable[..., Any], ...]] = {

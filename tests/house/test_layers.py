@@ -172,24 +172,26 @@ def with_late_imports(lines: Mapping[str, str]) -> dict[str, str]:
 
 
 def test_an_import_upward_through_a_third_module_is_seen() -> None:
-    said = list(faults(with_late_imports({"pipeline/data/mapped.py": "import pipeline.run"})))
+    said = list(
+        faults(with_late_imports({"pipeline/data/mapped.py": "import crawlrank.pipeline.run"}))
+    )
     assert "pipeline.data.mapped reaches pipeline.run" in said
     assert "pipeline.ranking.opic reaches pipeline.run" in said
 
 
 def test_an_import_of_the_other_engine_through_a_third_module_is_seen() -> None:
     changed = with_late_imports(
-        {"pipeline/engines/embedded/ids.py": "import pipeline.engines.shared"}
+        {"pipeline/engines/embedded/ids.py": "import crawlrank.pipeline.engines.shared"}
     )
-    changed["pipeline/engines/shared.py"] = "import pipeline.engines.text.steps\n"
+    changed["pipeline/engines/shared.py"] = "import crawlrank.pipeline.engines.text.steps\n"
     assert "pipeline.engines.embedded.ids reaches pipeline.engines.text.steps" in faults(changed)
 
 
 def test_a_circle_is_seen() -> None:
     changed = with_late_imports(
         {
-            "jobs/kernel/keys/uris.py": "from jobs.kernel.keys import keys",
-            "jobs/kernel/keys/keys.py": "from jobs.kernel.keys import uris",
+            "jobs/kernel/keys/uris.py": "from crawlrank.jobs.kernel.keys import keys",
+            "jobs/kernel/keys/keys.py": "from crawlrank.jobs.kernel.keys import uris",
         }
     )
     assert "jobs.kernel.keys.uris imports itself through others" in faults(changed)

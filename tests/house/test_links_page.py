@@ -6,10 +6,10 @@ import re
 
 from support.paths import ROOT
 
-from jobs.kernel.formats.hops import HOPS
-from jobs.kernel.links.json_feeds import JSON_FEED_RULES
-from jobs.kernel.links.link_rules import FORM_RULES, RULES
-from jobs.kernel.links.xml_links import FEED_RULES, SITEMAP_RULES
+from crawlrank.jobs.kernel.formats.hops import HOPS
+from crawlrank.jobs.kernel.links.json_feeds import JSON_FEED_RULES
+from crawlrank.jobs.kernel.links.link_rules import FORM_RULES, RULES
+from crawlrank.jobs.kernel.links.xml_links import FEED_RULES, SITEMAP_RULES
 
 PAGE = ROOT / "docs" / "formats.md"
 OTHERS = {

@@ -138,15 +138,15 @@ def test_no_test_sets_names_of_ours() -> None:
     assert sorted(made_in_tests()) == [], "make it a parameter; see the docstring"
 
 
-HEAD = "from jobs import page_rank\nimport pipeline.run as runs\nimport pipeline.data.memory\n"
+HEAD = "from crawlrank.jobs import page_rank\nimport crawlrank.pipeline.run as runs\nimport crawlrank.pipeline.data.memory\n"
 
 
 @pytest.mark.parametrize(
     ("code", "name"),
     [
         ("monkeypatch.setattr(page_rank, 'COMBINED', 3)", "page_rank.COMBINED"),
-        ("patch.setattr('jobs.page_rank.COMBINED', 3)", "page_rank.COMBINED"),
-        ("with mock.patch('pipeline.run.run'): pass", "run.run"),
+        ("patch.setattr('crawlrank.jobs.page_rank.COMBINED', 3)", "page_rank.COMBINED"),
+        ("with mock.patch('crawlrank.pipeline.run.run'): pass", "run.run"),
         ("@mock.patch.object(runs, 'run')\ndef f(): pass", "run.run"),
         ("with patch.dict(runs.TABLE, a=1): pass", "run.TABLE"),
         ("monkeypatch.setitem(runs.TABLE, 'a', 1)", "run.TABLE"),
@@ -157,19 +157,19 @@ HEAD = "from jobs import page_rank\nimport pipeline.run as runs\nimport pipeline
         ("page_rank.COMBINED += 3", "page_rank.COMBINED"),
         ("a, page_rank.COMBINED = 3, 4", "page_rank.COMBINED"),
         ("del page_rank.COMBINED", "page_rank.COMBINED"),
-        ("pipeline.data.memory.LEAST = 3", "memory.LEAST"),
+        ("crawlrank.pipeline.data.memory.LEAST = 3", "memory.LEAST"),
         ("runs.TABLE['a'] = 1", "run.TABLE"),
         ("page_rank.PageRank.combine = None", "PageRank.combine"),
-        ("def f():\n    from pipeline.run import run\n    run.x = 1", "run.x"),
+        ("def f():\n    from crawlrank.pipeline.run import run\n    run.x = 1", "run.x"),
         ("module = runs\nmodule.run = None", "run.run"),
-        ("m = importlib.import_module('jobs.lines')\nm.X = 1", "lines.X"),
-        ("sys.modules['jobs.lines'].X = 1", "lines.X"),
+        ("m = importlib.import_module('crawlrank.jobs.lines')\nm.X = 1", "lines.X"),
+        ("sys.modules['crawlrank.jobs.lines'].X = 1", "lines.X"),
         ("import emr_costs\nemr_costs.PRICES = {}", "emr_costs.PRICES"),
         ("engine = Engine()\nengine._memory = 3", "engine._memory"),
         ("monkeypatch.setattr(Engine(), '_memory', 3)", "Engine()._memory"),
         ("def test(module):\n    monkeypatch.setattr(module, 'BLOCK', 3)", "module.BLOCK"),
         ("CODE = '''\nimport jobs.lines\njobs.lines.X = 1'''", "lines.X"),
-        ("CODE = f'import jobs.lines; jobs.lines.X = {x}'", "lines.X"),
+        ("CODE = f'import crawlrank.jobs.lines; jobs.lines.X = {x}'", "lines.X"),
     ],
 )
 def test_patches_are_seen(code: str, name: str) -> None:
@@ -182,7 +182,7 @@ def test_patches_are_seen(code: str, name: str) -> None:
         "monkeypatch.setattr(socket, 'create_connection', None)",
         "monkeypatch.setattr('socket.create_connection', None)",
         "monkeypatch.setitem(sys.modules, 'matplotlib', None)",
-        "monkeypatch.setenv('jobs.lines', '1')",
+        "monkeypatch.setenv('crawlrank.jobs.lines', '1')",
         "import mrjob.emr\nmrjob.emr._WAIT = 0",
         "class Own(page_rank.PageRank):\n    COMBINED = 3",
         "class Own:\n    def __init__(self):\n        self._x = 3",

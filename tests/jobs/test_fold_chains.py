@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from support.systems.cluster import on_cluster
 
-from jobs import fold_chains
-from jobs.kernel.formats.side_lines import side_name
-from jobs.kernel.storage import stores
-from jobs.mapreduce.launcher import Launcher
+from crawlrank.jobs import fold_chains
+from crawlrank.jobs.kernel.formats.side_lines import side_name
+from crawlrank.jobs.kernel.storage import stores
+from crawlrank.jobs.mapreduce.launcher import Launcher
 
 KINDS = (b"canonical", b"redirect")
 

@@ -9,11 +9,11 @@ from support import plain
 from support.inputs.samples import made_captures, made_links, oracle, write
 from support.systems.cluster import MANY_REDUCERS, cluster, dataset, inline
 
-from jobs.gen_graph import GenGraph
-from jobs.kernel.errors import BadInput
-from jobs.mapreduce.launch import launch
-from jobs.mapreduce.launcher import Launcher
-from jobs.mapreduce.outcome import Outcome
+from crawlrank.jobs.gen_graph import GenGraph
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.mapreduce.launch import launch
+from crawlrank.jobs.mapreduce.launcher import Launcher
+from crawlrank.jobs.mapreduce.outcome import Outcome
 
 
 def run(tmp: Path, launcher: Launcher, *inputs: Path) -> Outcome:

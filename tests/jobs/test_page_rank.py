@@ -15,12 +15,12 @@ from support.inputs.samples import made_captures, made_links, oracle, write
 from support.paths import DATA
 from support.systems.cluster import cluster, dataset, inline
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.lines import parse_graph_line
-from jobs.kernel.rank.plain_round import RoundSums
-from jobs.mapreduce.launch import launch
-from jobs.mapreduce.launcher import Launcher
-from jobs.page_rank import PageRank
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.formats.lines import parse_graph_line
+from crawlrank.jobs.kernel.rank.plain_round import RoundSums
+from crawlrank.jobs.mapreduce.launch import launch
+from crawlrank.jobs.mapreduce.launcher import Launcher
+from crawlrank.jobs.page_rank import PageRank
 
 
 def iterate(

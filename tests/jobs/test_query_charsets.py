@@ -8,7 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.kernel.keys.query_charsets import CHARSETS, in_utf_8, is_beyond_ascii, is_foreign
+from crawlrank.jobs.kernel.keys.query_charsets import (
+    CHARSETS,
+    in_utf_8,
+    is_beyond_ascii,
+    is_foreign,
+)
 
 WORDS = {
     "windows-1252": "café œuvre", "shift_jis": "日本語 表示", "gb18030": "中文 搜索",

@@ -18,15 +18,15 @@ from support.inputs.samples import write
 from support.selecting_oracle import REFERENCES, Oracle, Selection
 from support.systems.cluster import dataset
 
-from jobs.kernel.captures.choosing import CaptureRules
-from jobs.kernel.formats.lines import format_capture, format_link, parse_fold
-from jobs.kernel.formats.rows import Capture, Fold, Link
-from jobs.mapreduce.launcher import Launcher
-from jobs.select_links import SelectLinks
-from pipeline.engines.embedded.columns import CapturesWriter, LinksWriter
-from pipeline.engines.embedded.selection.select_links import FOLDS
-from pipeline.engines.embedded.selection.select_links import select_links as by_columns
-from pipeline.engines.text.selecting import select_links
+from crawlrank.jobs.kernel.captures.choosing import CaptureRules
+from crawlrank.jobs.kernel.formats.lines import format_capture, format_link, parse_fold
+from crawlrank.jobs.kernel.formats.rows import Capture, Fold, Link
+from crawlrank.jobs.mapreduce.launcher import Launcher
+from crawlrank.jobs.select_links import SelectLinks
+from crawlrank.pipeline.engines.embedded.columns import CapturesWriter, LinksWriter
+from crawlrank.pipeline.engines.embedded.selection.select_links import FOLDS
+from crawlrank.pipeline.engines.embedded.selection.select_links import select_links as by_columns
+from crawlrank.pipeline.engines.text.selecting import select_links
 
 URIS = [
     *(f"http://h.example/{n}".encode() for n in range(5)),

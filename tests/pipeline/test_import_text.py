@@ -13,10 +13,10 @@ from support.paths import DATA, LOOPBACK
 from support.runs import finished, shared_warc
 from support.work_folders import manifest_of, without_runs
 
-from jobs.kernel.formats.lines import parse_graph_line
-from pipeline.engines.embedded.text_files.import_graph import PIECE, read_graph_lines
-from pipeline.engines.embedded.text_files.import_rows import TextReader
-from pipeline.import_text import Texts, import_text
+from crawlrank.jobs.kernel.formats.lines import parse_graph_line
+from crawlrank.pipeline.engines.embedded.text_files.import_graph import PIECE, read_graph_lines
+from crawlrank.pipeline.engines.embedded.text_files.import_rows import TextReader
+from crawlrank.pipeline.import_text import Texts, import_text
 
 RECIPE = ("--iterations", 3, "--no-validate")
 RUN = ("--iterations", 3, "--no-validate", "--quiet", "--jobs", 1)

@@ -16,13 +16,13 @@ from support.paths import DAMAGED, LOOPBACK
 from support.runs import copy_of, finished, shared_warc
 from support.work_folders import hold, manifest_of
 
-from jobs.kernel.errors import NotConverged
-from jobs.kernel.storage.temporary import BESIDE
-from pipeline.contract import COLUMNS, STEPS, TEXT, TEXT_AT_URL, Stop, later_steps
-from pipeline.options import RunOptions
-from pipeline.progress.reporter import Reporter
-from pipeline.run import PipelineRun
-from pipeline.run import run as run_all
+from crawlrank.jobs.kernel.errors import NotConverged
+from crawlrank.jobs.kernel.storage.temporary import BESIDE
+from crawlrank.pipeline.contract import COLUMNS, STEPS, TEXT, TEXT_AT_URL, Stop, later_steps
+from crawlrank.pipeline.options import RunOptions
+from crawlrank.pipeline.progress.reporter import Reporter
+from crawlrank.pipeline.run import PipelineRun
+from crawlrank.pipeline.run import run as run_all
 
 FIXED = ("--iterations", 4, "--no-validate", *INLINE)
 

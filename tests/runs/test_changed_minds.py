@@ -12,8 +12,8 @@ from support.faults.disks import grow, tiny_disk
 from support.paths import LOOPBACK
 from support.work_folders import results_of
 
-from jobs.kernel.formats.side_lines import side_name
-from pipeline.workfolder.manifest import Manifest
+from crawlrank.jobs.kernel.formats.side_lines import side_name
+from crawlrank.pipeline.workfolder.manifest import Manifest
 
 INLINE = ("--runner", "inline", "--iterations", 2, "--no-validate", "--quiet")
 

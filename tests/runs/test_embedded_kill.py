@@ -25,7 +25,7 @@ from support.paths import LOOPBACK
 from support.runs import finished, shared_warc
 from support.work_folders import await_end, files_of, manifest_of, told, tree_of
 
-from pipeline.workfolder.lock import locked
+from crawlrank.pipeline.workfolder.lock import locked
 
 STOPS = {"iterations": ("--iterations", 8), "tolerance": ("--tolerance", 1e-9)}
 IN_A_ROW = 4  # kills in one folder

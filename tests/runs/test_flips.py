@@ -15,13 +15,13 @@ from support.faults.flips import drawn, harms
 from support.paths import LOOPBACK
 from support.runs import copy_of, finished
 
-from jobs.kernel.errors import NotConverged
-from jobs.mapreduce.launcher import Launcher
-from pipeline.contract import Ranking, Stop
-from pipeline.data.csr_files import open_csr
-from pipeline.engines.embedded.ranks import rank
-from pipeline.engines.text.packed_ranking import rank_packed
-from pipeline.ranking.methods import METHODS
+from crawlrank.jobs.kernel.errors import NotConverged
+from crawlrank.jobs.mapreduce.launcher import Launcher
+from crawlrank.pipeline.contract import Ranking, Stop
+from crawlrank.pipeline.data.csr_files import open_csr
+from crawlrank.pipeline.engines.embedded.ranks import rank
+from crawlrank.pipeline.engines.text.packed_ranking import rank_packed
+from crawlrank.pipeline.ranking.methods import METHODS
 
 SEVERAL = ("--captures", "latest", "--fold", "redirects", "--no-validate")
 

@@ -10,9 +10,9 @@ from support.crawls import INLINE, crawlrank, ok, response, write_records, write
 from support.paths import ROOT
 from support.work_folders import manifest_of
 
-from jobs.kernel.keys.keys import key_of, shared_key_function
-from jobs.kernel.keys.surt_keys import surt
-from pipeline.data.datasets import ORDER, merged
+from crawlrank.jobs.kernel.keys.keys import key_of, shared_key_function
+from crawlrank.jobs.kernel.keys.surt_keys import surt
+from crawlrank.pipeline.data.datasets import ORDER, merged
 
 key_keeping_www = shared_key_function("keep")
 SECTION = (ROOT / "docs/formats.md").read_text().partition("## What surt merges")[2]

@@ -24,9 +24,9 @@ from support.systems.cluster import on_cluster
 from support.systems.own_engine import with_engine
 from support.work_folders import assert_same_counters, manifest_of
 
-from jobs.mapreduce.launcher import Launcher
-from pipeline.engines.text.engine import TextEngine
-from pipeline.options import RunOptions
+from crawlrank.jobs.mapreduce.launcher import Launcher
+from crawlrank.pipeline.engines.text.engine import TextEngine
+from crawlrank.pipeline.options import RunOptions
 
 OPTIONS: dict[str, tuple[str, ...]] = {
     "pdf": ("--pdf",) if importlib.util.find_spec("pypdf") else (),

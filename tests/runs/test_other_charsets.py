@@ -12,7 +12,7 @@ from support.crawls import ok
 from support.inputs.archive_samples import plain, warc
 from support.work_folders import manifest_of
 
-from jobs.kernel.keys.heritrix_form import heritrix_form
+from crawlrank.jobs.kernel.keys.heritrix_form import heritrix_form
 
 HOST = "http://a.example"
 CHARSETS = {"iso-8859-1": "café", "shift_jis": "表示", "gbk": "中文", "windows-1251": "поиск"}

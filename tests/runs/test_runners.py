@@ -16,7 +16,7 @@ from support.crawls import INLINE, MORE_WEB, WEB, chain, datasets, ok, write_war
 from support.paths import LOOPBACK, SMALL_ARCHIVES
 from support.systems.cluster import cluster, inline
 
-from jobs.mapreduce.launcher import Launcher
+from crawlrank.jobs.mapreduce.launcher import Launcher
 
 OF_ARCHIVES = ("links", "captures")  # in the order of the archives, and naming them
 UNSORTED_ON_A_CLUSTER = ("input_links", "map")  # their last stage has no reducer to sort them

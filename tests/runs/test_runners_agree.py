@@ -19,7 +19,7 @@ from support.paths import DAMAGED, LOOPBACK, SAMPLES
 from support.runs import shared_warc
 from support.work_folders import assert_same_counters, manifest_of
 
-from pipeline.ranking.classes import cut
+from crawlrank.pipeline.ranking.classes import cut
 
 CRAWLS = {
     "loopback": [LOOPBACK],

@@ -11,7 +11,7 @@ from support.paths import DAMAGED, SAMPLES
 from support.runs import finished
 from support.work_folders import manifest_of
 
-from jobs.kernel.keys.keys import key_of
+from crawlrank.jobs.kernel.keys.keys import key_of
 
 EXPECTED = SAMPLES / "expected"
 ARC, WARC = SAMPLES / "aut-example.arc.gz", SAMPLES / "aut-example.warc.gz"

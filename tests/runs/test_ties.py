@@ -11,7 +11,7 @@ from support.crawls import ok
 from support.paths import LOOPBACK
 from support.runs import finished
 
-from pipeline.analysis.plots.plot_data import read_pages
+from crawlrank.pipeline.analysis.plots.plot_data import read_pages
 
 RUNNERS = ("embedded", "inline")  # local is inline here: the driver writes the file
 BINS = 20

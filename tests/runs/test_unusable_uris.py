@@ -13,9 +13,9 @@ from support.inputs.archive_samples import extracted, warc
 from support.paths import LOOPBACK
 from support.systems.cluster import cluster, dataset
 
-from jobs.canonicalize import Canonicalize
-from jobs.kernel.formats.reading import BOM
-from jobs.mapreduce.launch import launch
+from crawlrank.jobs.canonicalize import Canonicalize
+from crawlrank.jobs.kernel.formats.reading import BOM
+from crawlrank.jobs.mapreduce.launch import launch
 
 GOOD = b"http://c.example/ http://b.example/\n"
 LINKS = (

@@ -18,9 +18,9 @@ from support.paths import LOOPBACK, ROOT, SAMPLES
 from support.runs import shared_warc
 from support.work_folders import manifest_of
 
-from pipeline.contract import STEPS
-from pipeline.workfolder.lock import locked
-from pipeline.workfolder.manifest import Manifest
+from crawlrank.pipeline.contract import STEPS
+from crawlrank.pipeline.workfolder.lock import locked
+from crawlrank.pipeline.workfolder.manifest import Manifest
 
 USUAL = [name for name in STEPS if name != "select-links"]
 COUNT = 8

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pipeline.data.database import database
-from pipeline.workfolder.results.finished import Finished
-from pipeline.workfolder.results.opened import open_finished
+from crawlrank.pipeline.data.database import database
+from crawlrank.pipeline.workfolder.results.finished import Finished
+from crawlrank.pipeline.workfolder.results.opened import open_finished
 from support.crawls import INLINE, datasets
 from support.runs import finished, shared_warc
 

@@ -18,18 +18,18 @@ from typing import Any, NamedTuple
 
 from click.testing import CliRunner
 
-from jobs.mapreduce.launcher import Launcher
-from pipeline.bounds import bounds_of
-from pipeline.cli import main
-from pipeline.contract import Stop
-from pipeline.data.datasets import ORDER, merged
-from pipeline.engines.text import steps
-from pipeline.options import PrecedenceOptions
-from pipeline.precedence.export import export_precedence
+from crawlrank.jobs.mapreduce.launcher import Launcher
+from crawlrank.pipeline.bounds import bounds_of
+from crawlrank.pipeline.cli import main
+from crawlrank.pipeline.contract import Stop
+from crawlrank.pipeline.data.datasets import ORDER, merged
+from crawlrank.pipeline.engines.text import steps
+from crawlrank.pipeline.options import PrecedenceOptions
+from crawlrank.pipeline.precedence.export import export_precedence
 from support.commands import client
 from support.paths import ROOT
 
-COMMAND = (sys.executable, "-m", "pipeline")
+COMMAND = (sys.executable, "-m", "crawlrank")
 FORKED = (sys.executable, "-I", "-S", str(Path(client.__file__)))
 INLINE = ("--runner", "inline")
 

@@ -1,4 +1,4 @@
-"""Engines of runs by jobs that a test has a hand in, for `pipeline.run.run(…, make_engine=…)`."""
+"""Engines of runs by jobs that a test has a hand in, for `crawlrank.pipeline.run.run(…, make_engine=…)`."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pipeline.contract import Engine
-from pipeline.engine_of_run import MakeEngine, engine_of
-from pipeline.engines.text.engine import TextEngine
-from pipeline.options import RunOptions
-from pipeline.progress.reporter import Reporter
+from crawlrank.pipeline.contract import Engine
+from crawlrank.pipeline.engine_of_run import MakeEngine, engine_of
+from crawlrank.pipeline.engines.text.engine import TextEngine
+from crawlrank.pipeline.options import RunOptions
+from crawlrank.pipeline.progress.reporter import Reporter
 
 
 def launching(**changes: Any) -> MakeEngine:

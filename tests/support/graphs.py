@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
 
-from jobs.kernel.rank.equation import Equation
-from pipeline.contract import Round
-from pipeline.data.csr import OFFSETS, OUTDEGREES, SOURCES, Csr
-from pipeline.data.csr_files import open_csr
-from pipeline.data.graph import Floats, Graph
+from crawlrank.jobs.kernel.rank.equation import Equation
+from crawlrank.pipeline.contract import Round
+from crawlrank.pipeline.data.csr import OFFSETS, OUTDEGREES, SOURCES, Csr
+from crawlrank.pipeline.data.csr_files import open_csr
+from crawlrank.pipeline.data.graph import Floats, Graph
 from support.paths import DATA
 
 Edges = Iterable[tuple[int, int]]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.data.csr import SOURCES, Csr
+from crawlrank.pipeline.data.csr import SOURCES, Csr
 from support.graphs import saved
 
 

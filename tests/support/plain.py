@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from fractions import Fraction
 
-from jobs.kernel.keys.keys import key_of
+from crawlrank.jobs.kernel.keys.keys import key_of
 
 Links = Iterable[bytes]
 

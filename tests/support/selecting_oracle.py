@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from urllib.parse import urljoin
 
-from jobs.kernel.formats.rows import Capture, Fold, Link
-from jobs.kernel.keys.keys import key_of
+from crawlrank.jobs.kernel.formats.rows import Capture, Fold, Link
+from crawlrank.jobs.kernel.keys.keys import key_of
 
 #: kind of reference -> a reference of that kind
 REFERENCES = {

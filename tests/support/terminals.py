@@ -11,7 +11,7 @@ import sys
 import termios
 from types import FrameType
 
-from pipeline.terminal.tables import TextTable
+from crawlrank.pipeline.terminal.tables import TextTable
 from support.crawls import FORKED, environment
 
 LINES, MAKE = TextTable.lines.__code__, TextTable.__init__.__code__

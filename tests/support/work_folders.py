@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from jobs.kernel.formats.side_lines import side_name
-from pipeline.workfolder.manifest import Manifest
+from crawlrank.jobs.kernel.formats.side_lines import side_name
+from crawlrank.pipeline.workfolder.manifest import Manifest
 from support.crawls import environment
 from support.graphs import untimed
 from support.waiting import awaited
@@ -116,7 +116,7 @@ def assert_same_counters(*works: Path) -> None:
 HOLD = """
 import sys, threading
 from pathlib import Path
-from pipeline.workfolder.lock import locked
+from crawlrank.pipeline.workfolder.lock import locked
 with locked(Path(sys.argv[1])):
     sys.stdout.write("held\\n")
     sys.stdout.flush()

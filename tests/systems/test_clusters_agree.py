@@ -25,13 +25,13 @@ from support.systems.cluster import dataset, inline
 from support.systems.hadoop_node import hadoop_around  # noqa: F401 - the fixture `hadoop`
 from support.work_folders import assert_same_counters, manifest_of
 
-from jobs.gen_graph import GenGraph
-from jobs.kernel.formats.side_lines import side_name
-from jobs.kernel.storage import stores
-from jobs.mapreduce.launch import launch
-from jobs.mapreduce.launcher import Launcher
-from pipeline.contract import Stop
-from pipeline.engines.text.packed_ranking import rank_packed
+from crawlrank.jobs.gen_graph import GenGraph
+from crawlrank.jobs.kernel.formats.side_lines import side_name
+from crawlrank.jobs.kernel.storage import stores
+from crawlrank.jobs.mapreduce.launch import launch
+from crawlrank.jobs.mapreduce.launcher import Launcher
+from crawlrank.pipeline.contract import Stop
+from crawlrank.pipeline.engines.text.packed_ranking import rank_packed
 
 ARCHIVES = [
     LOOPBACK,
@@ -71,7 +71,7 @@ def run(work: Path, *options: object, archives: Sequence[Path]) -> None:
     """A process of its own, as users run it; from another folder than the checkout."""
     words = ["run", *archives, "--work", work, "--no-validate", *options]
     done = subprocess.run(
-        [sys.executable, "-m", "pipeline", *map(str, words)],
+        [sys.executable, "-m", "crawlrank", *map(str, words)],
         cwd=work.parent, env=environment(), capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -181,7 +181,7 @@ def test_packed_rounds_between_partitions_give_the_same_bits(
 
 @pytest.mark.spark
 def test_what_a_task_on_spark_says_last_is_told(tmp_path: Path) -> None:
-    from jobs.kernel.errors import BadInput, JobFailed
+    from crawlrank.jobs.kernel.errors import BadInput, JobFailed
 
     launcher = Launcher("spark", tmp_path, data=f"file://{tmp_path}/data", ranges=2)
     lines = tmp_path / "input_links"

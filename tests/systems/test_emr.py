@@ -35,14 +35,14 @@ from support.systems.emr_around import (  # noqa: F401 - fixtures
 from support.systems.made_emr import MadeEmr
 from support.waiting import awaited
 
-from jobs.extract_links import ExtractLinks
-from jobs.gen_graph import GenGraph
-from jobs.kernel.errors import BadInput, JobFailed
-from jobs.mapreduce.launch import launch
-from jobs.mapreduce.launcher import Launcher
-from jobs.mapreduce.outcome import Outcome
-from pipeline.cli import main
-from pipeline.engines.text.emr_cluster import held_cluster
+from crawlrank.jobs.extract_links import ExtractLinks
+from crawlrank.jobs.gen_graph import GenGraph
+from crawlrank.jobs.kernel.errors import BadInput, JobFailed
+from crawlrank.jobs.mapreduce.launch import launch
+from crawlrank.jobs.mapreduce.launcher import Launcher
+from crawlrank.jobs.mapreduce.outcome import Outcome
+from crawlrank.pipeline.cli import main
+from crawlrank.pipeline.engines.text.emr_cluster import held_cluster
 
 DATA = "s3://crawl/data"
 INOUT = ("-input", "-output")
@@ -317,7 +317,7 @@ def test_what_aws_refuses(
 
 def test_without_boto3_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "boto3", None)
-    monkeypatch.delitem(sys.modules, "jobs.mapreduce.runners.emr", raising=False)
+    monkeypatch.delitem(sys.modules, "crawlrank.jobs.mapreduce.runners.emr", raising=False)
     with pytest.raises(BadInput) as refused:
         GenGraph(["-r", "emr", "--no-conf"]).make_runner()
     assert str(refused.value).startswith("--runner emr: boto3 is not installed")

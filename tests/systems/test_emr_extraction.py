@@ -16,22 +16,22 @@ from support.systems.emr_around import bucket_in, emr_around, packaged, run_emr 
 from support.systems.made_emr import MadeEmr
 from support.systems.own_engine import with_engine
 
-from jobs.extract_links import ExtractLinks
-from jobs.kernel.captures.extraction_options import ExtractionOptions
-from jobs.kernel.errors import BadInput, JobFailed
-from jobs.mapreduce.job import Job
-from jobs.mapreduce.launcher import Launcher
-from pipeline.cli import main
-from pipeline.contract import ArchiveTask
-from pipeline.engine_of_run import engine_of
-from pipeline.engines.text import archive_reports
-from pipeline.engines.text.cluster_extraction import LOST
-from pipeline.engines.text.emr_cluster import held_cluster
-from pipeline.engines.text.engine import TextEngine
-from pipeline.options import RunOptions
-from pipeline.progress.reporter import Reporter
-from pipeline.workfolder.archives import given_archives, reports
-from pipeline.workfolder.manifest import Manifest
+from crawlrank.jobs.extract_links import ExtractLinks
+from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
+from crawlrank.jobs.kernel.errors import BadInput, JobFailed
+from crawlrank.jobs.mapreduce.job import Job
+from crawlrank.jobs.mapreduce.launcher import Launcher
+from crawlrank.pipeline.cli import main
+from crawlrank.pipeline.contract import ArchiveTask
+from crawlrank.pipeline.engine_of_run import engine_of
+from crawlrank.pipeline.engines.text import archive_reports
+from crawlrank.pipeline.engines.text.cluster_extraction import LOST
+from crawlrank.pipeline.engines.text.emr_cluster import held_cluster
+from crawlrank.pipeline.engines.text.engine import TextEngine
+from crawlrank.pipeline.options import RunOptions
+from crawlrank.pipeline.progress.reporter import Reporter
+from crawlrank.pipeline.workfolder.archives import given_archives, reports
+from crawlrank.pipeline.workfolder.manifest import Manifest
 
 NAMES = ("a", "dies", "c")
 

@@ -19,13 +19,13 @@ from support.systems.emr_around import bucket_in, emr_around, packaged, run_emr 
 from support.systems.made_emr import MadeEmr
 from support.waiting import awaited
 
-from jobs.gen_graph import GenGraph
-from jobs.kernel.errors import JobFailed
-from jobs.mapreduce.launch import launch
-from jobs.mapreduce.launcher import Launcher
-from jobs.mapreduce.orphans import end_orphans
-from jobs.mapreduce.runners.applications import CLUSTER_TAG, tag_of
-from pipeline.engines.text.emr_cluster import held_cluster
+from crawlrank.jobs.gen_graph import GenGraph
+from crawlrank.jobs.kernel.errors import JobFailed
+from crawlrank.jobs.mapreduce.launch import launch
+from crawlrank.jobs.mapreduce.launcher import Launcher
+from crawlrank.jobs.mapreduce.orphans import end_orphans
+from crawlrank.jobs.mapreduce.runners.applications import CLUSTER_TAG, tag_of
+from crawlrank.pipeline.engines.text.emr_cluster import held_cluster
 
 ARCHIVE = "s3://crawl/archives/web.warc.gz"
 YARN = """#!/bin/sh

@@ -26,20 +26,20 @@ from support.paths import LOOPBACK, ROOT
 from support.systems.hadoop_node import hadoop_around  # noqa: F401 - the fixture `hadoop`
 from support.waiting import awaited
 
-from jobs.extract_links import ExtractLinks
-from jobs.kernel.captures.extraction_options import ExtractionOptions
-from jobs.kernel.errors import BadInput, JobFailed
-from jobs.kernel.formats.side_lines import side_name
-from jobs.kernel.storage import stores
-from jobs.mapreduce.launch import launch
-from jobs.mapreduce.launcher import Launcher
-from jobs.mapreduce.orphans import end_orphans
-from jobs.mapreduce.outcome import Outcome, outcome_of
-from jobs.mapreduce.runners.applications import AT_WORK
-from pipeline.contract import ArchiveTask, Ranking, Round, Stop
-from pipeline.engines.text.cluster_extraction import LOST
-from pipeline.engines.text.engine import TextEngine
-from pipeline.ranking.methods import METHODS
+from crawlrank.jobs.extract_links import ExtractLinks
+from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
+from crawlrank.jobs.kernel.errors import BadInput, JobFailed
+from crawlrank.jobs.kernel.formats.side_lines import side_name
+from crawlrank.jobs.kernel.storage import stores
+from crawlrank.jobs.mapreduce.launch import launch
+from crawlrank.jobs.mapreduce.launcher import Launcher
+from crawlrank.jobs.mapreduce.orphans import end_orphans
+from crawlrank.jobs.mapreduce.outcome import Outcome, outcome_of
+from crawlrank.jobs.mapreduce.runners.applications import AT_WORK
+from crawlrank.pipeline.contract import ArchiveTask, Ranking, Round, Stop
+from crawlrank.pipeline.engines.text.cluster_extraction import LOST
+from crawlrank.pipeline.engines.text.engine import TextEngine
+from crawlrank.pipeline.ranking.methods import METHODS
 
 pytestmark = pytest.mark.hadoop
 WORDS = [b"bad", *(b"word%d" % n for n in range(7)), *[b"most"] * 60_000]  # one reducer's

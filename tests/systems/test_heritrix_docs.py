@@ -25,7 +25,7 @@ pytestmark = pytest.mark.heritrix
 PAGE = (ROOT / "docs" / "recrawl.md").read_text()
 BLOCK = re.compile(r"^```text\n((?:crawlrank|export) .*?)^```$", re.MULTILINE | re.DOTALL)
 BLOCKS = [match[1].splitlines() for match in BLOCK.finditer(PAGE)]
-COMMAND = f'#!/bin/sh\nexec "{sys.executable}" -m pipeline "$@"\n'
+COMMAND = f'#!/bin/sh\nexec "{sys.executable}" -m crawlrank "$@"\n'
 
 
 @pytest.fixture(scope="module")

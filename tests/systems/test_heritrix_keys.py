@@ -18,7 +18,7 @@ from heritrix.serving import server
 from support.paths import HERITRIX
 from support.systems.heritrix_crawls import home, noted
 
-from pipeline.precedence.heritrix_loader import load
+from crawlrank.pipeline.precedence.heritrix_loader import load
 
 __all__ = ["home"]
 pytestmark = pytest.mark.heritrix

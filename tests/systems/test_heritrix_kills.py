@@ -19,8 +19,8 @@ from support.paths import HERITRIX, LOOPBACK
 from support.runs import finished
 from support.systems.heritrix_crawls import home
 
-from pipeline.heritrix.job_folder import JobFolder
-from pipeline.precedence.beans import PAGES
+from crawlrank.pipeline.heritrix.job_folder import JobFolder
+from crawlrank.pipeline.precedence.beans import PAGES
 
 __all__ = ["home"]
 pytestmark = pytest.mark.heritrix
@@ -50,7 +50,7 @@ for owner, names in {
 }.items():
     for name in names.split():
         counting(owner, name)
-from pipeline.cli import main
+from crawlrank.pipeline.cli import main
 try:
     main(sys.argv[3:])
 finally:

@@ -20,8 +20,8 @@ from scipy.stats import kendalltau
 from support.crawls import crawlrank
 from support.systems.heritrix_crawls import home, noted, served, site
 
-from jobs.kernel.keys.heritrix_form import heritrix_form
-from pipeline.precedence.heritrix_loader import load
+from crawlrank.jobs.kernel.keys.heritrix_form import heritrix_form
+from crawlrank.pipeline.precedence.heritrix_loader import load
 
 __all__ = ["home", "served", "site"]
 pytestmark = pytest.mark.heritrix

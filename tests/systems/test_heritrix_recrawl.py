@@ -24,10 +24,10 @@ from support.paths import HERITRIX
 from support.systems.heritrix_crawls import home
 from support.waiting import awaited
 
-from pipeline.heritrix.home import HeritrixHome
-from pipeline.heritrix.precedence_store import load
-from pipeline.heritrix.rest import LOGIN, HeritrixEngine, JobStatus, read_login
-from pipeline.heritrix.verification import verify
+from crawlrank.pipeline.heritrix.home import HeritrixHome
+from crawlrank.pipeline.heritrix.precedence_store import load
+from crawlrank.pipeline.heritrix.rest import LOGIN, HeritrixEngine, JobStatus, read_login
+from crawlrank.pipeline.heritrix.verification import verify
 
 __all__ = ["home"]
 pytestmark = pytest.mark.heritrix

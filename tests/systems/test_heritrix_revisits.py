@@ -19,7 +19,7 @@ from support.systems.heritrix_crawls import home, served
 from support.work_folders import manifest_of
 from warcio.archiveiterator import ArchiveIterator
 
-from jobs.kernel.keys.keys import key_of
+from crawlrank.jobs.kernel.keys.keys import key_of
 
 __all__ = ["home", "served"]
 pytestmark = pytest.mark.heritrix

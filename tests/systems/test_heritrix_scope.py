@@ -22,8 +22,8 @@ from heritrix.trap_site import trap_site
 from support.crawls import crawlrank
 from support.systems.heritrix_crawls import fetched, home, recrawled, served, site
 
-from pipeline.heritrix.rest import LOGIN
-from pipeline.precedence.beans import ANNOTATOR, PAGES
+from crawlrank.pipeline.heritrix.rest import LOGIN
+from crawlrank.pipeline.precedence.beans import ANNOTATOR, PAGES
 
 __all__ = ["home", "served", "site"]
 pytestmark = pytest.mark.heritrix

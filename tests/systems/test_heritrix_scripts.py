@@ -20,7 +20,7 @@ from heritrix.running import HeritrixFails, java
 from heritrix.serving import serving
 from heritrix.site_parts import make_site
 
-from pipeline.precedence.beans import beans_fragment
+from crawlrank.pipeline.precedence.beans import beans_fragment
 
 HOSTS = ["http://127.0.0.1:8001", "http://127.0.0.2:8002", "http://127.0.0.3:8003"]
 

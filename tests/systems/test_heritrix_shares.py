@@ -16,7 +16,7 @@ from heritrix.made_site import Site
 from heritrix.recrawl import NOTED, first_crawl, rank, scope
 from support.systems.heritrix_crawls import fetched, home, recrawled, served, site
 
-from pipeline.precedence.beans import ANNOTATOR
+from crawlrank.pipeline.precedence.beans import ANNOTATOR
 
 __all__ = ["home", "served", "site"]
 pytestmark = pytest.mark.heritrix

@@ -16,9 +16,9 @@ from support.paths import LOOPBACK, ROOT
 from support.systems.cluster import dataset, inline
 from support.systems.hadoop_node import hadoop_around  # noqa: F401 - the fixture `hadoop`
 
-from jobs.extract_links import ExtractLinks
-from jobs.mapreduce.launch import launch
-from pipeline.package.build import configure, upload_package
+from crawlrank.jobs.extract_links import ExtractLinks
+from crawlrank.jobs.mapreduce.launch import launch
+from crawlrank.pipeline.package.build import configure, upload_package
 
 pytestmark = pytest.mark.hadoop
 VERSION = "{}.{}".format(*sys.version_info[:2])
@@ -53,7 +53,7 @@ def test_archives_in_hdfs_are_read_by_tasks_with_the_packed_environment(
     configure(tmp_path, VERSION, f"hdfs://{far}/package")
     (tmp_path / "list").write_text(json.dumps([f"hdfs://{far}/{LOOPBACK.name}"]) + "\n")
     command = [
-        *(sys.executable, "-m", "jobs.extract_links", "-r", "hadoop", "--listed"),
+        *(sys.executable, "-m", "crawlrank.jobs.extract_links", "-r", "hadoop", "--listed"),
         *("--conf-path", str(tmp_path / "hadoop.conf")),
         *("--py-files", str(package / "crawlrank.zip")),
         *("--output-dir", f"hdfs://{far}/links", "--no-cat-output", str(tmp_path / "list")),

@@ -13,8 +13,8 @@ from support.crawls import crawlrank, ok, response, write_warc
 from support.paths import SAMPLES
 from support.systems.browser import Opened, chromium, opened, violations
 
-from pipeline.analysis.report.html import report_page
-from pipeline.pages.page import at
+from crawlrank.pipeline.analysis.report.html import report_page
+from crawlrank.pipeline.pages.page import at
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from support.graphs import NAMED, exact_probabilities, graph_of, web_like
 
-from pipeline.analysis.watch.examples import EXAMPLES
-from pipeline.analysis.watch.graphs import Drawn, targets_of
-from pipeline.analysis.watch.watch_page import watch_page
-from pipeline.data.graph import Graph
-from pipeline.ranking.aopic.chain import Chain, chain_of, exact_importance
-from pipeline.ranking.aopic.simulation import ReadLog, Simulation
-from pipeline.ranking.aopic.windows import fixed, improved, interpolated, variable, whole
+from crawlrank.pipeline.analysis.watch.examples import EXAMPLES
+from crawlrank.pipeline.analysis.watch.graphs import Drawn, targets_of
+from crawlrank.pipeline.analysis.watch.watch_page import watch_page
+from crawlrank.pipeline.data.graph import Graph
+from crawlrank.pipeline.ranking.aopic.chain import Chain, chain_of, exact_importance
+from crawlrank.pipeline.ranking.aopic.simulation import ReadLog, Simulation
+from crawlrank.pipeline.ranking.aopic.windows import fixed, improved, interpolated, variable, whole
 
 pytestmark = pytest.mark.browser
 

@@ -17,8 +17,8 @@ import pytest
 from support.crawls import COMMAND, environment
 from support.graphs import web_like
 
-from pipeline.analysis.watch.graphs import Drawn, targets_of
-from pipeline.analysis.watch.watch_page import watch_page
+from crawlrank.pipeline.analysis.watch.graphs import Drawn, targets_of
+from crawlrank.pipeline.analysis.watch.watch_page import watch_page
 
 pytestmark = pytest.mark.browser
 

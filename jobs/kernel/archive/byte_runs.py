@@ -12,8 +12,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from jobs.kernel.archive.frames import STEP, CompressedFrames
-from jobs.kernel.archive.record_starts import LONGEST_LINE, find_start, starts_record
+from crawlrank.jobs.kernel.archive.frames import STEP, CompressedFrames
+from crawlrank.jobs.kernel.archive.record_starts import LONGEST_LINE, find_start, starts_record
 
 _WINDOW = 4 * STEP
 _KEPT = 2**20  # bytes already read that may stay in the buffer

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import BinaryIO, NamedTuple
 
-from jobs.kernel.archive.byte_runs import FrameSearch
-from jobs.kernel.archive.damage import MAX_RECORD
-from jobs.kernel.archive.frames import DICTIONARY_MAGIC, CompressedFrames
-from jobs.kernel.archive.index.files import kind_of as index_kind
-from jobs.kernel.archive.record_headers import read_header
-from jobs.kernel.archive.record_starts import LONGEST_LINE, WARC_LINE
-from jobs.kernel.archive.run_reader import RunReader
-from jobs.kernel.archive.sources import WACZ
+from crawlrank.jobs.kernel.archive.byte_runs import FrameSearch
+from crawlrank.jobs.kernel.archive.damage import MAX_RECORD
+from crawlrank.jobs.kernel.archive.frames import DICTIONARY_MAGIC, CompressedFrames
+from crawlrank.jobs.kernel.archive.index.files import kind_of as index_kind
+from crawlrank.jobs.kernel.archive.record_headers import read_header
+from crawlrank.jobs.kernel.archive.record_starts import LONGEST_LINE, WARC_LINE
+from crawlrank.jobs.kernel.archive.run_reader import RunReader
+from crawlrank.jobs.kernel.archive.sources import WACZ
 
 
 class Container(NamedTuple):

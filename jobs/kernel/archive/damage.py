@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from jobs.kernel.errors import DEBUG, BadInput, CrawlrankError
-from jobs.kernel.machine.shortage import MEMORY, shortage_of
+from crawlrank.jobs.kernel.errors import DEBUG, BadInput, CrawlrankError
+from crawlrank.jobs.kernel.machine.shortage import MEMORY, shortage_of
 
 MAX_RECORD = 32 * 2**20  # memory is up to four times that and the program; docs/decisions.md
 MAX_LISTED = 1000  # of one archive; all damage is counted

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import BinaryIO
 
-from jobs.kernel.archive.frames import STEP, Broken, Inflater
+from crawlrank.jobs.kernel.archive.frames import STEP, Broken, Inflater
 
 _AHEAD = 4 * STEP
 FIRST = STEP // 8  # most frames hold one page, and bytes beyond are copied in vain

@@ -16,8 +16,8 @@ from typing import Any, Protocol
 
 import zstandard
 
-from jobs.kernel.archive.record_starts import LONGEST_LINE, starts_record
-from jobs.kernel.errors import count_of
+from crawlrank.jobs.kernel.archive.record_starts import LONGEST_LINE, starts_record
+from crawlrank.jobs.kernel.errors import count_of
 
 try:  # three fifths of the time; the bytes before an error and its message are the same
     zlib: Any = importlib.import_module("zlib_ng.zlib_ng")

@@ -18,16 +18,16 @@ from typing import Any, NamedTuple
 
 import zstandard
 
-from jobs.kernel.archive.frames import GZIP_MAGIC, ZSTD_MAGIC
-from jobs.kernel.archive.media_types import content_type
-from jobs.kernel.archive.record_headers import (
+from crawlrank.jobs.kernel.archive.frames import GZIP_MAGIC, ZSTD_MAGIC
+from crawlrank.jobs.kernel.archive.media_types import content_type
+from crawlrank.jobs.kernel.archive.record_headers import (
     Fields,
     FieldScanner,
     blank_line,
     every,
     read_fields,
 )
-from jobs.kernel.formats.payload_digests import with_digest_of
+from crawlrank.jobs.kernel.formats.payload_digests import with_digest_of
 
 try:
     brotli: Any = importlib.import_module("brotli")

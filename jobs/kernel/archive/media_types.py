@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from jobs.kernel.archive.record_headers import Fields, every, first
+from crawlrank.jobs.kernel.archive.record_headers import Fields, every, first
 
 LONGEST_TYPE = 1024  # characters of a value that are read
 _NAME = "content-type"

@@ -10,9 +10,9 @@ import io
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from jobs.kernel.archive.record_headers import BLANKS
-from jobs.kernel.archive.records import Record
-from jobs.kernel.keys.uris import as_text
+from crawlrank.jobs.kernel.archive.record_headers import BLANKS
+from crawlrank.jobs.kernel.archive.records import Record
+from crawlrank.jobs.kernel.keys.uris import as_text
 
 MEDIA_TYPES = ("application/warc-fields", "text/anvl")
 LONGEST_LINE = 2**14

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator
 
-from jobs.kernel.archive.records import Record
+from crawlrank.jobs.kernel.archive.records import Record
 
 REMEMBERED = 50_000  # captures whose metadata may still come
 WAITING = 1000  # metadata records whose capture may still come

@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
-from jobs.kernel.archive.byte_runs import ByteRun
-from jobs.kernel.archive.record_starts import LONGEST_LINE, WARC_LINE, arc_line
-from jobs.kernel.keys.uris import as_text
-from jobs.kernel.machine.native import Native, NativeFunction
+from crawlrank.jobs.kernel.archive.byte_runs import ByteRun
+from crawlrank.jobs.kernel.archive.record_starts import LONGEST_LINE, WARC_LINE, arc_line
+from crawlrank.jobs.kernel.keys.uris import as_text
+from crawlrank.jobs.kernel.machine.native import Native, NativeFunction
 
 MAX_HEADER = 2**20
 BLANKS = " \t\r\n"  # around values; Unicode has more, which may be in a URI
@@ -63,10 +63,10 @@ class Header(NamedTuple):
 
 _header = partial(tuple.__new__, Header)  # half the time of Header(…)
 FIELD_SCAN = Native(
-    "jobs.kernel.archive.scan_fields",
+    "crawlrank.jobs.kernel.archive.scan_fields",
     "fields_at",
     ("bytes", "int64", "int64", "uint8*", "int64", "int64*", "int64"),
-    ("jobs.kernel.archive.scan_fields",),
+    ("crawlrank.jobs.kernel.archive.scan_fields",),
 )
 RESPONSE_SCAN = Native(
     FIELD_SCAN.module,

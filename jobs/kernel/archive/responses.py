@@ -7,15 +7,15 @@ from __future__ import annotations
 from array import array
 from typing import Any
 
-from jobs.kernel.archive.http_payload import (
+from crawlrank.jobs.kernel.archive.http_payload import (
     HTTP_NAMES,
     MAX_HTTP_HEADER,
     PACKED,
     decode,
     status_of,
 )
-from jobs.kernel.archive.media_types import content_type
-from jobs.kernel.archive.record_headers import (
+from crawlrank.jobs.kernel.archive.media_types import content_type
+from crawlrank.jobs.kernel.archive.record_headers import (
     MOST_ROWS,
     RECORD_NAMES,
     RESPONSE_SCAN,
@@ -24,8 +24,8 @@ from jobs.kernel.archive.record_headers import (
     timestamp14,
     unbracketed,
 )
-from jobs.kernel.archive.record_starts import LONGEST_LINE, WARC_LINE
-from jobs.kernel.machine.native import NativeFunction
+from crawlrank.jobs.kernel.archive.record_starts import LONGEST_LINE, WARC_LINE
+from crawlrank.jobs.kernel.machine.native import NativeFunction
 
 ResponseRead = tuple[tuple[Any, ...], list[tuple[str, str]]]
 _RARE = 10  # positions of the fields that an ordinary response does not have

@@ -13,7 +13,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from jobs.kernel.machine.native import part
+from crawlrank.jobs.kernel.machine.native import part
 
 Bytes = npt.NDArray[np.uint8]
 HeaderRows = npt.NDArray[np.int64]

@@ -14,17 +14,17 @@ from contextlib import contextmanager
 from functools import partial
 from typing import BinaryIO, NamedTuple
 
-from jobs.kernel.archive.damage import MAX_RECORD, Damage, shown
-from jobs.kernel.archive.frames import SUFFIXES, CompressedFrames
-from jobs.kernel.archive.index.files import WHAT as INDEX
-from jobs.kernel.archive.index.files import index_records
-from jobs.kernel.archive.index.files import kind_of as index_kind
-from jobs.kernel.archive.records import EXPECTED, ArchiveRecords, Record, records_of
-from jobs.kernel.archive.run_reader import ArchiveRange
-from jobs.kernel.archive.zip_list import ENTRY_MAGIC, LIST_END_MAGIC
-from jobs.kernel.errors import BadInput, CrawlrankError
-from jobs.kernel.machine.shortage import shortage_of
-from jobs.kernel.storage.binary_files import GZIP, binary_kind
+from crawlrank.jobs.kernel.archive.damage import MAX_RECORD, Damage, shown
+from crawlrank.jobs.kernel.archive.frames import SUFFIXES, CompressedFrames
+from crawlrank.jobs.kernel.archive.index.files import WHAT as INDEX
+from crawlrank.jobs.kernel.archive.index.files import index_records
+from crawlrank.jobs.kernel.archive.index.files import kind_of as index_kind
+from crawlrank.jobs.kernel.archive.records import EXPECTED, ArchiveRecords, Record, records_of
+from crawlrank.jobs.kernel.archive.run_reader import ArchiveRange
+from crawlrank.jobs.kernel.archive.zip_list import ENTRY_MAGIC, LIST_END_MAGIC
+from crawlrank.jobs.kernel.errors import BadInput, CrawlrankError
+from crawlrank.jobs.kernel.machine.shortage import shortage_of
+from crawlrank.jobs.kernel.storage.binary_files import GZIP, binary_kind
 
 RecordReader = Callable[..., Iterator[Record | Damage]]  # `read_records`, with its options
 
@@ -64,7 +64,7 @@ def _read_warc(
 
 
 def _read_wacz(file: BinaryIO, name: str, reader: RecordReader) -> Iterator[ArchiveRecords]:
-    from jobs.kernel.archive.wacz import Wacz
+    from crawlrank.jobs.kernel.archive.wacz import Wacz
 
     return Wacz(file, name, partial(reader, name=name)).archives()
 
@@ -184,7 +184,7 @@ def _seekable(stream: BinaryIO, name: str) -> Iterator[BinaryIO]:
         return
     import shutil  # takes longer to load than a small archive to read
 
-    from jobs.kernel.storage.temporary import temporary_file
+    from crawlrank.jobs.kernel.storage.temporary import temporary_file
 
     with temporary_file() as copy:
         try:

@@ -15,11 +15,17 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, pairwise
 from typing import BinaryIO, NamedTuple, cast
 
-from jobs.kernel.archive.damage import Damage, shown
-from jobs.kernel.archive.records import EXPECTED, ArchiveRecords, Record
-from jobs.kernel.archive.zip_list import ENTRY_MAGIC, MOST_ENTRIES, NoList, ZipList
-from jobs.kernel.archive.zip_parts import Bomb, EntrySums, FilePart, InflatedPart, StoredPart
-from jobs.kernel.errors import BadInput, Unreachable
+from crawlrank.jobs.kernel.archive.damage import Damage, shown
+from crawlrank.jobs.kernel.archive.records import EXPECTED, ArchiveRecords, Record
+from crawlrank.jobs.kernel.archive.zip_list import ENTRY_MAGIC, MOST_ENTRIES, NoList, ZipList
+from crawlrank.jobs.kernel.archive.zip_parts import (
+    Bomb,
+    EntrySums,
+    FilePart,
+    InflatedPart,
+    StoredPart,
+)
+from crawlrank.jobs.kernel.errors import BadInput, Unreachable
 
 FOLDER, PACKAGE = "archive/", "datapackage.json"
 _LONGEST_PACKAGE = 2**24  # bytes: 100,000 archives

@@ -17,14 +17,20 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from jobs.kernel.archive.damage import Damage
-from jobs.kernel.archive.media_types import content_type, media_type
-from jobs.kernel.archive.record_headers import BLANKS, Fields, arc_header, first, header_of
-from jobs.kernel.archive.records import Record, record_of
-from jobs.kernel.encodings.encoding import encoded
-from jobs.kernel.formats.http_methods import method_named
-from jobs.kernel.keys.uris import as_text
-from jobs.kernel.markup.charsets import charset_of
+from crawlrank.jobs.kernel.archive.damage import Damage
+from crawlrank.jobs.kernel.archive.media_types import content_type, media_type
+from crawlrank.jobs.kernel.archive.record_headers import (
+    BLANKS,
+    Fields,
+    arc_header,
+    first,
+    header_of,
+)
+from crawlrank.jobs.kernel.archive.records import Record, record_of
+from crawlrank.jobs.kernel.encodings.encoding import encoded
+from crawlrank.jobs.kernel.formats.http_methods import method_named
+from crawlrank.jobs.kernel.keys.uris import as_text
+from crawlrank.jobs.kernel.markup.charsets import charset_of
 
 _WORDS = re.compile(f"[^{BLANKS}]+").findall
 _PATH = re.compile(r"([A-Z0-9]{1,20})@/([a-z][a-z-]{0,30})\Z", re.IGNORECASE)

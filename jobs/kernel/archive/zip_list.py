@@ -12,7 +12,7 @@ from array import array
 from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
-from jobs.kernel.archive.file_bytes import FileBytes
+from crawlrank.jobs.kernel.archive.file_bytes import FileBytes
 
 MOST_ENTRIES = 2**20  # 16 bytes each
 ENTRY_MAGIC, LIST_END_MAGIC = b"PK\x03\x04", b"PK\x05\x06"

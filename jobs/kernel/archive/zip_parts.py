@@ -6,7 +6,7 @@ import hashlib
 import zlib
 from typing import BinaryIO
 
-from jobs.kernel.archive.run_reader import BOMB_RATIO
+from crawlrank.jobs.kernel.archive.run_reader import BOMB_RATIO
 
 _STEP = 2**16
 

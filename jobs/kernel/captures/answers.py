@@ -16,11 +16,11 @@ from __future__ import annotations
 from collections import Counter, OrderedDict, deque
 from collections.abc import Iterable, Iterator, Sequence
 
-from jobs.kernel.archive.damage import Damage
-from jobs.kernel.archive.records import Record
-from jobs.kernel.archive.wat import described
-from jobs.kernel.captures.counters import CAPTURED
-from jobs.kernel.links.dropped import LONGEST_EXAMPLE, Examples, count_dropped
+from crawlrank.jobs.kernel.archive.damage import Damage
+from crawlrank.jobs.kernel.archive.records import Record
+from crawlrank.jobs.kernel.archive.wat import described
+from crawlrank.jobs.kernel.captures.counters import CAPTURED
+from crawlrank.jobs.kernel.links.dropped import LONGEST_EXAMPLE, Examples, count_dropped
 
 AHEAD, AHEAD_BYTES = 64, 2**20
 ASKED = 50_000

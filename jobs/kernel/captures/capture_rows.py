@@ -12,14 +12,20 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache, partial
 from typing import Any
 
-from jobs.kernel.archive.metadata import provenance
-from jobs.kernel.archive.metadata_matching import Names, capture_keys, described_keys, id_key, names
-from jobs.kernel.archive.records import Record
-from jobs.kernel.captures.counters import count_type
-from jobs.kernel.captures.extraction_options import ExtractionOptions
-from jobs.kernel.captures.validators import etag_of, modified_of
-from jobs.kernel.formats.rows import UNKNOWN, Capture
-from jobs.kernel.keys.uris import LONGEST, as_crawled, field
+from crawlrank.jobs.kernel.archive.metadata import provenance
+from crawlrank.jobs.kernel.archive.metadata_matching import (
+    Names,
+    capture_keys,
+    described_keys,
+    id_key,
+    names,
+)
+from crawlrank.jobs.kernel.archive.records import Record
+from crawlrank.jobs.kernel.captures.counters import count_type
+from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
+from crawlrank.jobs.kernel.captures.validators import etag_of, modified_of
+from crawlrank.jobs.kernel.formats.rows import UNKNOWN, Capture
+from crawlrank.jobs.kernel.keys.uris import LONGEST, as_crawled, field
 
 WAITING = 1000
 LONGEST_DIGESTS = 512  # bytes: two of SHA-512 in hexadecimal digits

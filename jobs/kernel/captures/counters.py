@@ -19,10 +19,10 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
-from jobs.kernel.archive.index.lines import INDEX
-from jobs.kernel.archive.records import Record
-from jobs.kernel.archive.sources import WET
-from jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.archive.index.lines import INDEX
+from crawlrank.jobs.kernel.archive.records import Record
+from crawlrank.jobs.kernel.archive.sources import WET
+from crawlrank.jobs.kernel.errors import BadInput
 
 CAPTURED = ("response", "resource", "revisit")
 KINDS = (*CAPTURED, INDEX, "metadata", "request", "warcinfo", "conversion", "continuation")

@@ -35,30 +35,30 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import BinaryIO
 
-from jobs.kernel.archive.damage import Damage, guard, is_of_record, words
-from jobs.kernel.archive.index.lines import INDEX
-from jobs.kernel.archive.metadata import is_metadata
-from jobs.kernel.archive.metadata_matching import MetadataMatching
-from jobs.kernel.archive.records import Record, some_at_a_time
-from jobs.kernel.archive.run_reader import ArchiveRange
-from jobs.kernel.archive.sources import read_archives
-from jobs.kernel.captures.answers import Answers
-from jobs.kernel.captures.archive_software import is_of_heritrix
-from jobs.kernel.captures.capture_rows import CaptureRows, capture_of
-from jobs.kernel.captures.counters import CAPTURED, INDEXES, count_record, named_reason
-from jobs.kernel.captures.extraction_options import ExtractionOptions
-from jobs.kernel.captures.outlink_lines import outlink_groups
-from jobs.kernel.formats.hops import NOFOLLOW_HOPS
-from jobs.kernel.formats.rows import Anchor, Capture, Link, LinkRun
-from jobs.kernel.keys.uris import as_crawled, field
-from jobs.kernel.links.anchor_words import anchor_words
-from jobs.kernel.links.body_links import body_links, resolved
-from jobs.kernel.links.documents import readable, unread
-from jobs.kernel.links.dropped import Examples, count_dropped
-from jobs.kernel.links.header_links import header_nofollow, header_references, location
-from jobs.kernel.links.html_selection import HtmlOptions
-from jobs.kernel.links.page_links import PageLinks
-from jobs.kernel.machine.collecting import seldom_collected
+from crawlrank.jobs.kernel.archive.damage import Damage, guard, is_of_record, words
+from crawlrank.jobs.kernel.archive.index.lines import INDEX
+from crawlrank.jobs.kernel.archive.metadata import is_metadata
+from crawlrank.jobs.kernel.archive.metadata_matching import MetadataMatching
+from crawlrank.jobs.kernel.archive.records import Record, some_at_a_time
+from crawlrank.jobs.kernel.archive.run_reader import ArchiveRange
+from crawlrank.jobs.kernel.archive.sources import read_archives
+from crawlrank.jobs.kernel.captures.answers import Answers
+from crawlrank.jobs.kernel.captures.archive_software import is_of_heritrix
+from crawlrank.jobs.kernel.captures.capture_rows import CaptureRows, capture_of
+from crawlrank.jobs.kernel.captures.counters import CAPTURED, INDEXES, count_record, named_reason
+from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
+from crawlrank.jobs.kernel.captures.outlink_lines import outlink_groups
+from crawlrank.jobs.kernel.formats.hops import NOFOLLOW_HOPS
+from crawlrank.jobs.kernel.formats.rows import Anchor, Capture, Link, LinkRun
+from crawlrank.jobs.kernel.keys.uris import as_crawled, field
+from crawlrank.jobs.kernel.links.anchor_words import anchor_words
+from crawlrank.jobs.kernel.links.body_links import body_links, resolved
+from crawlrank.jobs.kernel.links.documents import readable, unread
+from crawlrank.jobs.kernel.links.dropped import Examples, count_dropped
+from crawlrank.jobs.kernel.links.header_links import header_nofollow, header_references, location
+from crawlrank.jobs.kernel.links.html_selection import HtmlOptions
+from crawlrank.jobs.kernel.links.page_links import PageLinks
+from crawlrank.jobs.kernel.machine.collecting import seldom_collected
 
 Item = Link | Anchor | Capture | Damage
 Row = LinkRun | Anchor | Capture | Damage

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from jobs.kernel.archive.record_headers import FIELD_SCAN, RESPONSE_SCAN
-from jobs.kernel.markup.references import TARGETS
-from jobs.kernel.markup.scanner import SCAN
+from crawlrank.jobs.kernel.archive.record_headers import FIELD_SCAN, RESPONSE_SCAN
+from crawlrank.jobs.kernel.markup.references import TARGETS
+from crawlrank.jobs.kernel.markup.scanner import SCAN
 
 CODES = (FIELD_SCAN, RESPONSE_SCAN, SCAN, TARGETS)
 

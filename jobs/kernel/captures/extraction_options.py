@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
-from jobs.kernel.archive.damage import MAX_RECORD
-from jobs.kernel.formats.datasets import CAPTURES
+from crawlrank.jobs.kernel.archive.damage import MAX_RECORD
+from crawlrank.jobs.kernel.formats.datasets import CAPTURES
 
 Outlinks = Literal["auto", "html", "metadata", "both"]
 LinksKept = Literal["nav", "all"]

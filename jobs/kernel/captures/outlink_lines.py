@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from jobs.kernel.archive.metadata import Junk, Outlink, read_metadata
-from jobs.kernel.formats.hops import HOPS, MANIFEST_HOP
-from jobs.kernel.keys.uris import as_crawled
-from jobs.kernel.links.documents import is_robots_txt
-from jobs.kernel.links.dropped import Examples, count_dropped
-from jobs.kernel.links.html_links import LinkGroup
+from crawlrank.jobs.kernel.archive.metadata import Junk, Outlink, read_metadata
+from crawlrank.jobs.kernel.formats.hops import HOPS, MANIFEST_HOP
+from crawlrank.jobs.kernel.keys.uris import as_crawled
+from crawlrank.jobs.kernel.links.documents import is_robots_txt
+from crawlrank.jobs.kernel.links.dropped import Examples, count_dropped
+from crawlrank.jobs.kernel.links.html_links import LinkGroup
 
 BASE = "base/@href"  # Heritrix lists it like a link
 

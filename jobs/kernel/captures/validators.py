@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import timezone
 from email.utils import parsedate_to_datetime
 
-from jobs.kernel.archive.record_headers import Fields, every
-from jobs.kernel.formats.rows import UNKNOWN
-from jobs.kernel.keys.uris import field
+from crawlrank.jobs.kernel.archive.record_headers import Fields, every
+from crawlrank.jobs.kernel.formats.rows import UNKNOWN
+from crawlrank.jobs.kernel.keys.uris import field
 
 LONGEST_DATE = 64  # characters; a date of HTTP has 29 to 33
 LONGEST_TAG = 256  # bytes; one that is cut would be equal to others

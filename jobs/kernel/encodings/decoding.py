@@ -13,9 +13,9 @@ import re
 from collections.abc import Callable
 from functools import cache, partial
 
-from jobs.kernel.encodings.iso_2022_jp import iso_2022_jp_decoded
-from jobs.kernel.encodings.labels import UTF_16
-from jobs.kernel.encodings.tables import BIG5, GB18030
+from crawlrank.jobs.kernel.encodings.iso_2022_jp import iso_2022_jp_decoded
+from crawlrank.jobs.kernel.encodings.labels import UTF_16
+from crawlrank.jobs.kernel.encodings.tables import BIG5, GB18030
 
 Decoder = Callable[[bytes], str]
 Correction = tuple[str, int]  # what to write, and where to read on

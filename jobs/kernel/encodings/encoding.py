@@ -6,10 +6,10 @@ import re
 from functools import cache
 from unicodedata import normalize
 
-from jobs.kernel.encodings.decoding import REPLACEMENT, decoded, table_of
-from jobs.kernel.encodings.iso_2022_jp import iso_2022_jp_encoded
-from jobs.kernel.encodings.labels import UTF_16
-from jobs.kernel.encodings.tables import GB18030
+from crawlrank.jobs.kernel.encodings.decoding import REPLACEMENT, decoded, table_of
+from crawlrank.jobs.kernel.encodings.iso_2022_jp import iso_2022_jp_encoded
+from crawlrank.jobs.kernel.encodings.labels import UTF_16
+from crawlrank.jobs.kernel.encodings.tables import GB18030
 
 AS_REFERENCE = b"&#%d;"
 _BEYOND_ASCII = re.compile(r"([^\x00-\x7f]+)")

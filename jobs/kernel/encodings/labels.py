@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jobs.kernel.encodings.tables import LABELS
+from crawlrank.jobs.kernel.encodings.tables import LABELS
 
 _ENCODINGS = {label: name for name, labels in LABELS.items() for label in labels.split()}
 UTF_16 = ("utf-16be", "utf-16le")

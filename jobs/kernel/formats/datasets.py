@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from enum import Enum
 from types import MappingProxyType
 
-from jobs.kernel.formats.rows import (
+from crawlrank.jobs.kernel.formats.rows import (
     Anchor,
     CanonicalLink,
     Capture,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from jobs.kernel.formats.side_lines import side_name
-from jobs.kernel.storage import stores
-from jobs.kernel.storage.opening import PathOrUrl
+from crawlrank.jobs.kernel.formats.side_lines import side_name
+from crawlrank.jobs.kernel.storage import stores
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl
 
 
 def download(dataset: PathOrUrl, folder: Path) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from jobs.kernel.errors import BadInput, BadLine
+from crawlrank.jobs.kernel.errors import BadInput, BadLine
 
 _MARKS = (b"\xff\xfe", b"\xfe\xff")  # of UTF-16, little and big end first
 _NAMES = {b"source", b"target", b"from", b"to", b"fromnodeid", b"tonodeid", b"src", b"dst", b"id"}

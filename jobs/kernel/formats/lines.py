@@ -13,8 +13,8 @@ import re
 from collections.abc import Callable
 from typing import TypeVar
 
-from jobs.kernel.errors import BadLine
-from jobs.kernel.formats.datasets import (
+from crawlrank.jobs.kernel.errors import BadLine
+from crawlrank.jobs.kernel.formats.datasets import (
     CANONICAL_LINKS,
     CAPTURES,
     FOLDS,
@@ -26,8 +26,8 @@ from jobs.kernel.formats.datasets import (
     URIS,
     Dataset,
 )
-from jobs.kernel.formats.hops import CANONICAL_HOP, HOPS, UNLINKED_HOPS
-from jobs.kernel.formats.rows import (
+from crawlrank.jobs.kernel.formats.hops import CANONICAL_HOP, HOPS, UNLINKED_HOPS
+from crawlrank.jobs.kernel.formats.rows import (
     UNKNOWN,
     CanonicalLink,
     Capture,
@@ -39,7 +39,7 @@ from jobs.kernel.formats.rows import (
     ScoreRow,
     UriRow,
 )
-from jobs.kernel.storage.binary_files import binary_kind
+from crawlrank.jobs.kernel.storage.binary_files import binary_kind
 
 AnyRow = TypeVar("AnyRow")
 Parser = Callable[[bytes], AnyRow]
@@ -203,7 +203,7 @@ def _targets(node: bytes, targets: list[bytes]) -> list[bytes]:
 
 
 def _key(uri: bytes) -> bytes | None:
-    from jobs.kernel.formats.usable import (
+    from crawlrank.jobs.kernel.formats.usable import (
         usable_key_function,  # surt loads slowly; most jobs need none
     )
 

@@ -15,12 +15,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from jobs.kernel.errors import BadInput, BadLine
-from jobs.kernel.formats.foreign import bad_line
-from jobs.kernel.formats.lines import AnyRow, Parser
-from jobs.kernel.formats.tables import is_table, table_lines
-from jobs.kernel.storage.opening import PathOrUrl, is_url, require_file
-from jobs.kernel.storage.stores import part_sizes
+from crawlrank.jobs.kernel.errors import BadInput, BadLine
+from crawlrank.jobs.kernel.formats.foreign import bad_line
+from crawlrank.jobs.kernel.formats.lines import AnyRow, Parser
+from crawlrank.jobs.kernel.formats.tables import is_table, table_lines
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl, is_url, require_file
+from crawlrank.jobs.kernel.storage.stores import part_sizes
 
 BOM = b"\xef\xbb\xbf"  # of UTF-8; editors begin files with it, and files are put together
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")  # with one slash: as a path has it

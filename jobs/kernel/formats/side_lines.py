@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 
-from jobs.kernel.formats.reading import SIDE
+from crawlrank.jobs.kernel.formats.reading import SIDE
 
 COUNTERS, SUMS, ERROR, PLAN = b"@counters", b"@sums", b"@error", b"@plan"
 ANCHORS, ARCHIVE, CAPTURES, DAMAGE = b"@anchors", b"@archive", b"@captures", b"@damage"

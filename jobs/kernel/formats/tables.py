@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.datasets import CAPTURES, LINKS, SCORES, Dataset
-from jobs.kernel.storage.arrow_files import open_parquet
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.formats.datasets import CAPTURES, LINKS, SCORES, Dataset
+from crawlrank.jobs.kernel.storage.arrow_files import open_parquet
 
 AT_ONCE = 20_000  # rows in memory
 AS_LINES = (LINKS, CAPTURES, SCORES)

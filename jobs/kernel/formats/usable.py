@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.keys.keys import KeyFunction, Www, shared_key_function
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.keys.keys import KeyFunction, Www, shared_key_function
 
 NOT_UTF8 = "not-utf-8"
 DROPPED = "dropped."
@@ -37,7 +37,7 @@ def _is_utf8(line: bytes) -> bool:
 
 
 def _reason(uri: bytes) -> str:
-    from jobs.kernel.keys.uris import as_crawled  # its parser takes a while to load
+    from crawlrank.jobs.kernel.keys.uris import as_crawled  # its parser takes a while to load
 
     reason = as_crawled(uri.decode())
     return reason if isinstance(reason, str) else "invalid"

@@ -19,8 +19,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from jobs.kernel.keys.heritrix_parse import JAVA_DOT, HeritrixRejects, reparse
-from jobs.kernel.keys.idna2003 import NotADomain, domain_to_ascii
+from crawlrank.jobs.kernel.keys.heritrix_parse import JAVA_DOT, HeritrixRejects, reparse
+from crawlrank.jobs.kernel.keys.idna2003 import NotADomain, domain_to_ascii
 
 __all__ = [
     "IS_FORM", "MAX_LENGTH", "NOT_OF_THE_WEB", "HeritrixRejects", "heritrix_form", "lookup_key"

@@ -29,7 +29,7 @@ from functools import cache
 from operator import methodcaller
 from typing import Any, Literal, TypeVar
 
-from jobs.kernel.keys.public_suffixes import needs_www
+from crawlrank.jobs.kernel.keys.public_suffixes import needs_www
 
 KeyFunction = Callable[[bytes], "bytes | None"]
 
@@ -103,7 +103,7 @@ def www_rule(options: Mapping[str, Any]) -> Www:
 
 
 def _by_surt(uri: bytes, www: Www) -> bytes | None:
-    from jobs.kernel.keys.surt_keys import surt_key  # takes a quarter of a second
+    from crawlrank.jobs.kernel.keys.surt_keys import surt_key  # takes a quarter of a second
 
     key = surt_key(uri, keep_www=www == "keep")
     if key is None or www != "strip":

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from jobs.kernel.encodings.decoding import REPLACEMENT, decoded
+from crawlrank.jobs.kernel.encodings.decoding import REPLACEMENT, decoded
 
 #: of pages, by their share of the web of old; GBK is read as GB18030, others are parts of these
 CHARSETS = (

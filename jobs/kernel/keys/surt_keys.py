@@ -9,7 +9,7 @@ import sys
 import types
 import warnings
 
-from jobs.kernel.keys.surt_linear import patch
+from crawlrank.jobs.kernel.keys.surt_linear import patch
 
 # surt needs this package for public suffixes, which no key has. It imports an HTTP client, which
 # takes several times as long to load as surt. So it is loaded when surt first uses it.

@@ -11,7 +11,7 @@ from urllib.parse import quote_from_bytes, unquote
 
 import ada_url
 
-from jobs.kernel.encodings.encoding import encoded
+from crawlrank.jobs.kernel.encodings.encoding import encoded
 
 HTTP_PREFIXES = ("http://", "https://")
 LONGEST = 2**13  # bytes of a URI

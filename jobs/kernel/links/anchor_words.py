@@ -11,12 +11,12 @@ from collections.abc import Iterator
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from jobs.kernel.keys.idna2003 import as_idna_2003
-from jobs.kernel.keys.uris import base_uri
-from jobs.kernel.links.html_links import query_codec
-from jobs.kernel.links.joining import Base
-from jobs.kernel.markup.charsets import as_utf8, charset_of
-from jobs.kernel.markup.html_pieces import is_simple
+from crawlrank.jobs.kernel.keys.idna2003 import as_idna_2003
+from crawlrank.jobs.kernel.keys.uris import base_uri
+from crawlrank.jobs.kernel.links.html_links import query_codec
+from crawlrank.jobs.kernel.links.joining import Base
+from crawlrank.jobs.kernel.markup.charsets import as_utf8, charset_of
+from crawlrank.jobs.kernel.markup.html_pieces import is_simple
 
 LONGEST = 200  # characters of the words of a link
 _NO_WORDS = ("script", "style")

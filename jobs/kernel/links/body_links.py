@@ -7,21 +7,21 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
-from jobs.kernel.encodings.labels import REPLACED
-from jobs.kernel.formats.reading import BOM
-from jobs.kernel.keys.uris import HTTP_PREFIXES, as_text
-from jobs.kernel.links.css_links import css_references, may_hold_links
-from jobs.kernel.links.dropped import Examples
-from jobs.kernel.links.html_links import LinkGroup, html_link_groups
-from jobs.kernel.links.html_selection import DEFAULT_OPTIONS, HtmlOptions
-from jobs.kernel.links.joining import Base
-from jobs.kernel.links.link_rules import Reference
-from jobs.kernel.links.reference_kinds import elsewhere
-from jobs.kernel.links.robots_links import LONGEST as LONGEST_ROBOTS
-from jobs.kernel.links.robots_links import robots_references
-from jobs.kernel.links.xml_links import BasedReference, xml_references
-from jobs.kernel.markup.charsets import as_utf8, charset_of
-from jobs.kernel.markup.html_pieces import LONGEST_PAGE
+from crawlrank.jobs.kernel.encodings.labels import REPLACED
+from crawlrank.jobs.kernel.formats.reading import BOM
+from crawlrank.jobs.kernel.keys.uris import HTTP_PREFIXES, as_text
+from crawlrank.jobs.kernel.links.css_links import css_references, may_hold_links
+from crawlrank.jobs.kernel.links.dropped import Examples
+from crawlrank.jobs.kernel.links.html_links import LinkGroup, html_link_groups
+from crawlrank.jobs.kernel.links.html_selection import DEFAULT_OPTIONS, HtmlOptions
+from crawlrank.jobs.kernel.links.joining import Base
+from crawlrank.jobs.kernel.links.link_rules import Reference
+from crawlrank.jobs.kernel.links.reference_kinds import elsewhere
+from crawlrank.jobs.kernel.links.robots_links import LONGEST as LONGEST_ROBOTS
+from crawlrank.jobs.kernel.links.robots_links import robots_references
+from crawlrank.jobs.kernel.links.xml_links import BasedReference, xml_references
+from crawlrank.jobs.kernel.markup.charsets import as_utf8, charset_of
+from crawlrank.jobs.kernel.markup.html_pieces import LONGEST_PAGE
 
 Read = Callable[[bytes, str, str, Counter[str]], Iterable[BasedReference]]
 _BLANKS = "\ufeff \t\r\n"
@@ -116,7 +116,7 @@ def _feed(
 ) -> Iterator[BasedReference]:
     text = _text(body, media_type, counters)
     if text.lstrip(_BLANKS).startswith("{"):
-        from jobs.kernel.links.json_feeds import json_feed_references
+        from crawlrank.jobs.kernel.links.json_feeds import json_feed_references
 
         return ((uri, reference) for reference in json_feed_references(text, counters))
     return xml_references(text, "feed", uri)
@@ -153,7 +153,7 @@ def _robots(body: bytes, _: str, uri: str, __: Counter[str]) -> Iterator[BasedRe
 
 
 def _pdf(body: bytes, _: str, uri: str, counters: Counter[str]) -> Iterator[BasedReference]:
-    from jobs.kernel.links.pdf_links import pdf_references
+    from crawlrank.jobs.kernel.links.pdf_links import pdf_references
 
     for base, reference in pdf_references(body, uri, counters):
         yield base, (reference, "L", "Annot/URI")

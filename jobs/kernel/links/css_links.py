@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from jobs.kernel.links.link_rules import BLANKS
+from crawlrank.jobs.kernel.links.link_rules import BLANKS
 
 _TOKEN = re.compile(
     r"/\*.*?(?:\*/|\Z)"

@@ -19,10 +19,10 @@ import re
 from codecs import BOM_UTF8
 from functools import lru_cache
 
-from jobs.kernel.archive.http_payload import PACKED, unpacked
-from jobs.kernel.archive.records import Record
-from jobs.kernel.links.xml_links import FEED_ROOTS, SITEMAP_ROOTS, document_of, root_of
-from jobs.kernel.markup.charsets import UTF_16_MARKS, as_utf8, charset_of
+from crawlrank.jobs.kernel.archive.http_payload import PACKED, unpacked
+from crawlrank.jobs.kernel.archive.records import Record
+from crawlrank.jobs.kernel.links.xml_links import FEED_ROOTS, SITEMAP_ROOTS, document_of, root_of
+from crawlrank.jobs.kernel.markup.charsets import UTF_16_MARKS, as_utf8, charset_of
 
 HTML_TYPES = ("text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml", "html")
 XML_TYPES = ("text/xml", "application/xml", "application/rdf+xml", "text/x-opml")

@@ -15,9 +15,9 @@ from itertools import islice
 
 from selectolax.lexbor import LexborCSSSelector, LexborHTMLParser, LexborNode
 
-from jobs.kernel.formats.hops import CANONICAL_HOP
-from jobs.kernel.links.css_links import css_references
-from jobs.kernel.links.html_selection import (
+from crawlrank.jobs.kernel.formats.hops import CANONICAL_HOP
+from crawlrank.jobs.kernel.links.css_links import css_references
+from crawlrank.jobs.kernel.links.html_selection import (
     DEFAULT_OPTIONS,
     SPECIAL,
     AttributeRule,
@@ -25,24 +25,24 @@ from jobs.kernel.links.html_selection import (
     Selection,
     selection_for,
 )
-from jobs.kernel.links.joining import RawReference
-from jobs.kernel.links.link_rules import (
+from crawlrank.jobs.kernel.links.joining import RawReference
+from crawlrank.jobs.kernel.links.link_rules import (
     Attributes,
     asks_nofollow,
     names_canonical,
     refresh,
     reloads,
 )
-from jobs.kernel.links.robots_rules import robots_nofollow
-from jobs.kernel.markup import scanner
-from jobs.kernel.markup.html_head import head_tags
-from jobs.kernel.markup.html_hosts import may_hold_shadow_roots
-from jobs.kernel.markup.html_pieces import is_simple, pieces
-from jobs.kernel.markup.html_tags import MARK
-from jobs.kernel.markup.html_tokens import written_values
-from jobs.kernel.markup.page_text import PageText
-from jobs.kernel.markup.references import References
-from jobs.kernel.markup.scanner import CONTENTS, ScannedTag, Scanner
+from crawlrank.jobs.kernel.links.robots_rules import robots_nofollow
+from crawlrank.jobs.kernel.markup import scanner
+from crawlrank.jobs.kernel.markup.html_head import head_tags
+from crawlrank.jobs.kernel.markup.html_hosts import may_hold_shadow_roots
+from crawlrank.jobs.kernel.markup.html_pieces import is_simple, pieces
+from crawlrank.jobs.kernel.markup.html_tags import MARK
+from crawlrank.jobs.kernel.markup.html_tokens import written_values
+from crawlrank.jobs.kernel.markup.page_text import PageText
+from crawlrank.jobs.kernel.markup.references import References
+from crawlrank.jobs.kernel.markup.scanner import CONTENTS, ScannedTag, Scanner
 
 # Hop, context such as `a/@href`, and nofollow: whether the page asks not to count the link (`rel`,
 # robots meta, X-Robots-Tag).

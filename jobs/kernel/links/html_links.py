@@ -9,19 +9,19 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 
-from jobs.kernel.encodings.labels import output_encoding
-from jobs.kernel.formats.hops import NOFOLLOW_HOPS
-from jobs.kernel.keys.idna2003 import as_idna_2003
-from jobs.kernel.keys.uris import base_uri
-from jobs.kernel.links.dropped import Examples
-from jobs.kernel.links.html_documents import MOST_REFERENCES, Document
-from jobs.kernel.links.html_selection import DEFAULT_OPTIONS, HtmlOptions
-from jobs.kernel.links.joining import Base, RawReference, UriOrReason
-from jobs.kernel.links.link_rules import REFRESH
-from jobs.kernel.links.reference_kinds import elsewhere
-from jobs.kernel.markup.html_pieces import LONGEST_PAGE
-from jobs.kernel.markup.page_text import PageText
-from jobs.kernel.markup.references import References
+from crawlrank.jobs.kernel.encodings.labels import output_encoding
+from crawlrank.jobs.kernel.formats.hops import NOFOLLOW_HOPS
+from crawlrank.jobs.kernel.keys.idna2003 import as_idna_2003
+from crawlrank.jobs.kernel.keys.uris import base_uri
+from crawlrank.jobs.kernel.links.dropped import Examples
+from crawlrank.jobs.kernel.links.html_documents import MOST_REFERENCES, Document
+from crawlrank.jobs.kernel.links.html_selection import DEFAULT_OPTIONS, HtmlOptions
+from crawlrank.jobs.kernel.links.joining import Base, RawReference, UriOrReason
+from crawlrank.jobs.kernel.links.link_rules import REFRESH
+from crawlrank.jobs.kernel.links.reference_kinds import elsewhere
+from crawlrank.jobs.kernel.markup.html_pieces import LONGEST_PAGE
+from crawlrank.jobs.kernel.markup.page_text import PageText
+from crawlrank.jobs.kernel.markup.references import References
 
 SHORT_BASE = 512  # characters
 MOST_JOINED = 2**23  # characters of longer bases with which the references of a page are joined

@@ -10,16 +10,16 @@ import re
 from itertools import product
 from typing import NamedTuple
 
-from jobs.kernel.links.css_links import may_hold_links
-from jobs.kernel.links.link_rules import (
+from crawlrank.jobs.kernel.links.css_links import may_hold_links
+from crawlrank.jobs.kernel.links.link_rules import (
     FORM_RULES,
     NAV_RULES,
     RULES,
     Reader,
     Rule,
 )
-from jobs.kernel.markup.html_tags import MARK
-from jobs.kernel.markup.page_text import PageText
+from crawlrank.jobs.kernel.markup.html_tags import MARK
+from crawlrank.jobs.kernel.markup.page_text import PageText
 
 _BACKGROUND = re.compile(rb"background[\t\n\f\r ]*=").search
 AttributeRule = tuple[str, str, str, Reader | None]  # attribute, context, hop, reader

@@ -20,10 +20,10 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from jobs.kernel.keys.uris import LONGEST, parsed, resolve
-from jobs.kernel.links.dropped import Examples, count_dropped
-from jobs.kernel.links.reference_kinds import kind_of
-from jobs.kernel.markup.references import Before, References, targets_of
+from crawlrank.jobs.kernel.keys.uris import LONGEST, parsed, resolve
+from crawlrank.jobs.kernel.links.dropped import Examples, count_dropped
+from crawlrank.jobs.kernel.links.reference_kinds import kind_of
+from crawlrank.jobs.kernel.markup.references import Before, References, targets_of
 
 REMEMBERED = 2**16  # references, some 20 MB; the next two bound their sizes
 _LONGEST_REFERENCE = 256  # characters

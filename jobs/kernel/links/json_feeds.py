@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from jobs.kernel.links.link_rules import BLANKS, Reference
+from crawlrank.jobs.kernel.links.link_rules import BLANKS, Reference
 
 # The hop of each member that is a link, by the list that it stands in.
 JSON_FEED_RULES = {

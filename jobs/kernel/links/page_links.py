@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from jobs.kernel.formats.hops import CANONICAL_HOP, LINK_HOPS, NAV_HOPS
-from jobs.kernel.formats.rows import UNKNOWN, LinkRun
-from jobs.kernel.links.html_links import LinkGroup
-from jobs.kernel.links.link_rules import NAV_CONTEXTS
-from jobs.kernel.links.reference_kinds import BETWEEN
+from crawlrank.jobs.kernel.formats.hops import CANONICAL_HOP, LINK_HOPS, NAV_HOPS
+from crawlrank.jobs.kernel.formats.rows import UNKNOWN, LinkRun
+from crawlrank.jobs.kernel.links.html_links import LinkGroup
+from crawlrank.jobs.kernel.links.link_rules import NAV_CONTEXTS
+from crawlrank.jobs.kernel.links.reference_kinds import BETWEEN
 
 _COUNTED = {hop: (hop.encode(), f"links.{hop}") for hop in LINK_HOPS + CANONICAL_HOP}
 

@@ -18,7 +18,7 @@ from typing import Any
 from pypdf import PdfReader
 from pypdf.generic import ByteStringObject, IndirectObject, NameObject, TextStringObject
 
-from jobs.kernel.markup.charsets import UTF_16_MARKS
+from crawlrank.jobs.kernel.markup.charsets import UTF_16_MARKS
 
 _MOST_STEPS = 10  # of references to references
 _HEADER = re.compile(rb"\s{0,99}([0-9]{1,10})\s{1,99}([0-9]{1,5})\s{1,99}obj(?![a-z])")

@@ -17,9 +17,9 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.keys.uris import LONGEST, LONGEST_RAW, as_text, base_uri
-from jobs.kernel.machine.extras import cure_of
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.keys.uris import LONGEST, LONGEST_RAW, as_text, base_uri
+from crawlrank.jobs.kernel.machine.extras import cure_of
 
 SECONDS = 20
 MEMORY = 2**30
@@ -124,7 +124,7 @@ def _write(body: bytes) -> bool:
     """Write the URIs; whether an object could not be read."""
     import pypdf
 
-    from jobs.kernel.links.pdf_annotations import PdfAnnotations
+    from crawlrank.jobs.kernel.links.pdf_annotations import PdfAnnotations
 
     annotations = PdfAnnotations(pypdf.PdfReader(io.BytesIO(body), strict=False), body)
     if base := annotations.base():

@@ -24,8 +24,8 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 
-from jobs.kernel.formats.rows import UNKNOWN, Link
-from jobs.kernel.keys.uris import resolve
+from crawlrank.jobs.kernel.formats.rows import UNKNOWN, Link
+from crawlrank.jobs.kernel.keys.uris import resolve
 
 DEEPEST = 32  # directories
 BETWEEN = b","

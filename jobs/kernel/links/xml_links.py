@@ -22,8 +22,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from jobs.kernel.keys.uris import HTTP_PREFIXES, LONGEST, base_uri
-from jobs.kernel.links.link_rules import BLANKS, Reference
+from crawlrank.jobs.kernel.keys.uris import HTTP_PREFIXES, LONGEST, base_uri
+from crawlrank.jobs.kernel.links.link_rules import BLANKS, Reference
 
 FEED_ROOTS = frozenset({"rss", "feed", "rdf:rdf", "opml"})
 SITEMAP_ROOTS = frozenset({"urlset", "sitemapindex"})

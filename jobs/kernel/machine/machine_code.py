@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from jobs.kernel.machine.private_code import is_private
+from crawlrank.jobs.kernel.machine.private_code import is_private
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from jobs.kernel.errors import Shortage
+from crawlrank.jobs.kernel.errors import Shortage
 
 LEFT = 32 << 20  # bytes of addresses; an unexplained failure with fewer left is for want of them
 ELSEWHERE = "Make room, or write elsewhere."

@@ -9,9 +9,9 @@ import codecs
 import re
 from functools import lru_cache
 
-from jobs.kernel.encodings.decoding import decoded
-from jobs.kernel.encodings.labels import REPLACED, UTF_16, encoding_of
-from jobs.kernel.markup.html_tokens import attributes_of, start_tags, value_of
+from crawlrank.jobs.kernel.encodings.decoding import decoded
+from crawlrank.jobs.kernel.encodings.labels import REPLACED, UTF_16, encoding_of
+from crawlrank.jobs.kernel.markup.html_tokens import attributes_of, start_tags, value_of
 
 UTF_16_MARKS = (codecs.BOM_UTF16_BE, codecs.BOM_UTF16_LE)
 _BYTE_ORDER_MARKS = dict(zip((codecs.BOM_UTF8, *UTF_16_MARKS), ("utf-8", *UTF_16), strict=True))

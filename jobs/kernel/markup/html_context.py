@@ -9,8 +9,8 @@ searched.
 
 from __future__ import annotations
 
-from jobs.kernel.markup.html_hosts import ShadowHosts, declares_shadow_root, may_be_host
-from jobs.kernel.markup.html_names import (
+from crawlrank.jobs.kernel.markup.html_hosts import ShadowHosts, declares_shadow_root, may_be_host
+from crawlrank.jobs.kernel.markup.html_names import (
     BLOCK_ENDS,
     BREAKOUT,
     BUTTON_SCOPE,
@@ -35,7 +35,7 @@ from jobs.kernel.markup.html_names import (
     TEXT_POINTS,
     VOID,
 )
-from jobs.kernel.markup.html_tokens import closes_itself, holds_html, is_of_html
+from crawlrank.jobs.kernel.markup.html_tokens import closes_itself, holds_html, is_of_html
 
 DEEPEST = 512  # as deep as browsers nest elements
 _SHALLOW, _MOST_STEPS = 8, 2**22  # after so many elements looked at, only so many are searched

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jobs.kernel.markup.html_names import HEAD
+from crawlrank.jobs.kernel.markup.html_names import HEAD
 
 # Behind these elements, and behind text, a frameset means nothing.
 _FILLS_BODY = frozenset(

@@ -7,8 +7,8 @@ from __future__ import annotations
 from codecs import BOM_UTF8
 from collections.abc import Iterator
 
-from jobs.kernel.markup.html_names import HEAD
-from jobs.kernel.markup.html_tokens import (
+from crawlrank.jobs.kernel.markup.html_names import HEAD
+from crawlrank.jobs.kernel.markup.html_tokens import (
     RAW,
     SPACE,
     Tag,

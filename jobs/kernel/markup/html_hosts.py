@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 
-from jobs.kernel.markup.character_references import unescaped
-from jobs.kernel.markup.html_names import HEADINGS
-from jobs.kernel.markup.html_tokens import written_values
+from crawlrank.jobs.kernel.markup.character_references import unescaped
+from crawlrank.jobs.kernel.markup.html_names import HEADINGS
+from crawlrank.jobs.kernel.markup.html_tokens import written_values
 
 _HOSTS = HEADINGS | frozenset(
     b"article aside blockquote body div footer header main nav p section span".split()

@@ -14,9 +14,9 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
-from jobs.kernel.markup.html_names import FORMATTING
-from jobs.kernel.markup.html_tags import Tags
-from jobs.kernel.markup.html_tokens import NAME_END
+from crawlrank.jobs.kernel.markup.html_names import FORMATTING
+from crawlrank.jobs.kernel.markup.html_tags import Tags
+from crawlrank.jobs.kernel.markup.html_tokens import NAME_END
 
 # Bytes of a page; the bytes behind them are not parsed. Google reads 2 MB of a page, or 15 MB;
 # Common Crawl keeps 5 MiB. Hostile pages take up to 1 s a MB.

@@ -11,12 +11,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from jobs.kernel.markup.html_context import Context
-from jobs.kernel.markup.html_frames import Frameset
-from jobs.kernel.markup.html_head import head_end
-from jobs.kernel.markup.html_hosts import may_hold_shadow_roots
-from jobs.kernel.markup.html_names import HTML, TABLE_PARTS
-from jobs.kernel.markup.html_tokens import (
+from crawlrank.jobs.kernel.markup.html_context import Context
+from crawlrank.jobs.kernel.markup.html_frames import Frameset
+from crawlrank.jobs.kernel.markup.html_head import head_end
+from crawlrank.jobs.kernel.markup.html_hosts import may_hold_shadow_roots
+from crawlrank.jobs.kernel.markup.html_names import HTML, TABLE_PARTS
+from crawlrank.jobs.kernel.markup.html_tokens import (
     NAME_END,
     RAW,
     SPACE,

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Container, Iterator
 from functools import lru_cache
 
-from jobs.kernel.markup.html_names import FONT, HTML_ENCODINGS
+from crawlrank.jobs.kernel.markup.html_names import FONT, HTML_ENCODINGS
 
 SPACE = b"\t\n\f\r "
 NAME_END = rb"[\t\n\f\r />]"  # behind the name of a tag

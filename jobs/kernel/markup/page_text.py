@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from functools import cached_property
 
-from jobs.kernel.encodings.decoding import Decoder, decoder_of
-from jobs.kernel.encodings.labels import REPLACED
-from jobs.kernel.markup.character_references import unescaped
-from jobs.kernel.markup.charsets import (
+from crawlrank.jobs.kernel.encodings.decoding import Decoder, decoder_of
+from crawlrank.jobs.kernel.encodings.labels import REPLACED
+from crawlrank.jobs.kernel.markup.character_references import unescaped
+from crawlrank.jobs.kernel.markup.charsets import (
     as_utf8,
     charset_of,
     decodes_by_parts,
     reads_ascii_as_it_is,
 )
-from jobs.kernel.markup.html_tokens import RAW
+from crawlrank.jobs.kernel.markup.html_tokens import RAW
 
 # In XHTML such an element may be empty; in HTML it would hold the rest of the page.
 _XHTML_EMPTY = re.compile(

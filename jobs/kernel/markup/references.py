@@ -5,10 +5,10 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Sequence
 
-from jobs.kernel.machine.native import Native, NativeFunction
-from jobs.kernel.markup.scan_names import MOST_UP, UP
+from crawlrank.jobs.kernel.machine.native import Native, NativeFunction
+from crawlrank.jobs.kernel.markup.scan_names import MOST_UP, UP
 
-_HERE = "jobs.kernel.markup"
+_HERE = "crawlrank.jobs.kernel.markup"
 _BYTES, _NUMBER, _NUMBERS = "bytes", "int64", "int64*"
 TARGETS = Native(
     f"{_HERE}.scan_targets",

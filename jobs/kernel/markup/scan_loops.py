@@ -13,9 +13,9 @@ from typing import Any
 import numba
 import numpy as np
 
-from jobs.kernel.machine.native import part
-from jobs.kernel.markup import scan_names as names
-from jobs.kernel.markup.scan_names import (
+from crawlrank.jobs.kernel.machine.native import part
+from crawlrank.jobs.kernel.markup import scan_names as names
+from crawlrank.jobs.kernel.markup.scan_names import (
     COUNT,
     DEEPEST,
     FOREIGN,
@@ -28,8 +28,8 @@ from jobs.kernel.markup.scan_names import (
     TABLES,
     TEXT_ONLY,
 )
-from jobs.kernel.markup.scan_rows import TEXT, UNDECIDED, ScanRows, add_row, add_rows
-from jobs.kernel.markup.scan_tokens import (
+from crawlrank.jobs.kernel.markup.scan_rows import TEXT, UNDECIDED, ScanRows, add_row, add_rows
+from crawlrank.jobs.kernel.markup.scan_tokens import (
     BANG,
     BRACKET,
     KIND,

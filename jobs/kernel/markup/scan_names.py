@@ -10,8 +10,8 @@ from array import array
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from jobs.kernel.markup.html_names import BREAKOUT, TABLE_PARTS
-from jobs.kernel.markup.html_tokens import RAW
+from crawlrank.jobs.kernel.markup.html_names import BREAKOUT, TABLE_PARTS
+from crawlrank.jobs.kernel.markup.html_tokens import RAW
 
 BITS = 9
 SLOTS = 1 << BITS

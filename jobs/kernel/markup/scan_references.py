@@ -9,9 +9,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from jobs.kernel.machine.native import part
-from jobs.kernel.markup.scan_names import ABSOLUTE, MOST_UP, OTHER_FORM, PAGE, RELATIVE, ROOTED, UP
-from jobs.kernel.markup.scan_tokens import LOWER, PageBytes
+from crawlrank.jobs.kernel.machine.native import part
+from crawlrank.jobs.kernel.markup.scan_names import (
+    ABSOLUTE,
+    MOST_UP,
+    OTHER_FORM,
+    PAGE,
+    RELATIVE,
+    ROOTED,
+    UP,
+)
+from crawlrank.jobs.kernel.markup.scan_tokens import LOWER, PageBytes
 
 LONGEST = 256  # bytes
 IN_HOST, IN_PATH, IN_QUERY = 1, 2, 4

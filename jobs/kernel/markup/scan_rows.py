@@ -12,9 +12,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from jobs.kernel.machine.native import part
-from jobs.kernel.markup import scan_names as names
-from jobs.kernel.markup.scan_names import (
+from crawlrank.jobs.kernel.machine.native import part
+from crawlrank.jobs.kernel.markup import scan_names as names
+from crawlrank.jobs.kernel.markup.scan_names import (
     BASES,
     BODIES,
     COUNT,
@@ -24,12 +24,12 @@ from jobs.kernel.markup.scan_names import (
     TABLES,
     TAGS,
 )
-from jobs.kernel.markup.scan_references import (
+from crawlrank.jobs.kernel.markup.scan_references import (
     may_ask_nofollow,
     may_be_robots_or_refresh,
     reference_form,
 )
-from jobs.kernel.markup.scan_tokens import Integers, PageBytes, has_reference
+from crawlrank.jobs.kernel.markup.scan_tokens import Integers, PageBytes, has_reference
 
 ScanRows = npt.NDArray[np.int32]
 

@@ -9,10 +9,10 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from jobs.kernel.machine.native import part
-from jobs.kernel.markup.scan_names import OTHER_FORM, PAGE
-from jobs.kernel.markup.scan_rows import ScanRows
-from jobs.kernel.markup.scan_tokens import Integers, PageBytes
+from crawlrank.jobs.kernel.machine.native import part
+from crawlrank.jobs.kernel.markup.scan_names import OTHER_FORM, PAGE
+from crawlrank.jobs.kernel.markup.scan_rows import ScanRows
+from crawlrank.jobs.kernel.markup.scan_tokens import Integers, PageBytes
 
 array_at: Any = numba.carray  # type: ignore[attr-defined]
 # Of the numbers: the next row, how many rows are left to joining.py, then three for each of these

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from jobs.kernel.machine.native import part
-from jobs.kernel.markup import scan_names as names
+from crawlrank.jobs.kernel.machine.native import part
+from crawlrank.jobs.kernel.markup import scan_names as names
 
 PageBytes = npt.NDArray[np.uint8]
 Integers = npt.NDArray[np.int64]

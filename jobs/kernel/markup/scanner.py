@@ -12,11 +12,11 @@ from array import array
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from jobs.kernel.machine.native import Native, NativeFunction
-from jobs.kernel.markup import scan_names
-from jobs.kernel.markup.references import COLUMNS, ROW_BYTES, References
+from crawlrank.jobs.kernel.machine.native import Native, NativeFunction
+from crawlrank.jobs.kernel.markup import scan_names
+from crawlrank.jobs.kernel.markup.references import COLUMNS, ROW_BYTES, References
 
-_HERE = "jobs.kernel.markup"
+_HERE = "crawlrank.jobs.kernel.markup"
 _BYTES, _NUMBER, _WORDS, _NUMBERS, _ROWS = "bytes", "int64", "uint64*", "int64*", "int32*"
 SCAN = Native(
     f"{_HERE}.scan_loops",

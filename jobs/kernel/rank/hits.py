@@ -18,8 +18,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import NamedTuple
 
-from jobs.kernel.errors import BadLine
-from jobs.kernel.rank.plain_round import exact_parts
+from crawlrank.jobs.kernel.errors import BadLine
+from crawlrank.jobs.kernel.rank.plain_round import exact_parts
 
 SEED = 20030520  # of the random numbers
 BLOCK = 4096  # numbers that are summed at a time

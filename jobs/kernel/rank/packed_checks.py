@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.rank.packing import CURE, Array, Arrays, Where
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.rank.packing import CURE, Array, Arrays, Where
 
 EXPECTED = "sections of one partition of one graph"
 

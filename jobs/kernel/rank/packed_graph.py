@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from jobs.kernel.rank.packing import Array
+from crawlrank.jobs.kernel.rank.packing import Array
 
 NodeIds = npt.NDArray[np.int64]
 Sections = dict[str, dict[str, Array]]

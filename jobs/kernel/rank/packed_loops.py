@@ -13,8 +13,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from jobs.kernel.machine.machine_code import loop
-from jobs.kernel.rank.array_types import Floats, Positions
+from crawlrank.jobs.kernel.machine.machine_code import loop
+from crawlrank.jobs.kernel.rank.array_types import Floats, Positions
 
 Ints = npt.NDArray[np.uint32]
 Sums = tuple[float, float, float, float, float, float, float, float, float, float]

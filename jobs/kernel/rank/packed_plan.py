@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from jobs.kernel.rank.equation import RECIPE, Equation
-from jobs.kernel.rank.packed_graph import Ranges
-from jobs.kernel.rank.packing import Where
+from crawlrank.jobs.kernel.rank.equation import RECIPE, Equation
+from crawlrank.jobs.kernel.rank.packed_graph import Ranges
+from crawlrank.jobs.kernel.rank.packing import Where
 
 
 @dataclass(frozen=True)

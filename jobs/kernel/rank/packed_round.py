@@ -22,12 +22,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jobs.kernel.rank import packed_loops as loops
-from jobs.kernel.rank.array_types import Floats
-from jobs.kernel.rank.equation import RECIPE, Equation
-from jobs.kernel.rank.packing import Array, Arrays, to_text
-from jobs.kernel.rank.plain_round import DOUBT, UNIT, RoundSums
-from jobs.kernel.rank.teleport import EVERYWHERE
+from crawlrank.jobs.kernel.rank import packed_loops as loops
+from crawlrank.jobs.kernel.rank.array_types import Floats
+from crawlrank.jobs.kernel.rank.equation import RECIPE, Equation
+from crawlrank.jobs.kernel.rank.packing import Array, Arrays, to_text
+from crawlrank.jobs.kernel.rank.plain_round import DOUBT, UNIT, RoundSums
+from crawlrank.jobs.kernel.rank.teleport import EVERYWHERE
 
 MEMORY = 5  # differences of earlier rounds that are mixed
 SWEEPS = 10

@@ -16,8 +16,8 @@ import numpy.typing as npt
 import pybase64
 import zstandard
 
-from jobs.kernel.errors import BadInput, BadLine, count_of
-from jobs.kernel.storage.opening import open_binary
+from crawlrank.jobs.kernel.errors import BadInput, BadLine, count_of
+from crawlrank.jobs.kernel.storage.opening import open_binary
 
 Array = npt.NDArray[Any]
 Arrays = Mapping[str, Array]

@@ -35,7 +35,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, fields, replace
 
-from jobs.kernel.rank.equation import RECIPE, Equation
+from crawlrank.jobs.kernel.rank.equation import RECIPE, Equation
 
 UNIT = 2.0**-53  # rounding to nearest is wrong by at most this, relative
 DOUBT = 10 * UNIT  # of a residual, relative to the new score

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.lines import DUMMY
-from jobs.kernel.rank.array_types import Floats, Positions
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.formats.lines import DUMMY
+from crawlrank.jobs.kernel.rank.array_types import Floats, Positions
 
 FILE = "_teleport.txt"  # beside the parts of ranks, which readers of parts leave out
 LEAST = 1e-200  # of the largest weight: less would be lost in the sums

@@ -5,8 +5,8 @@ from __future__ import annotations
 import zlib
 from pathlib import Path
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.storage.opening import PathOrUrl, require_file
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl, require_file
 
 PARQUET, NUMPY, GZIP = b"PAR1", b"\x93NUMPY", b"\x1f\x8b"
 AS_TEXT = "`crawlrank export-text` writes the datasets of a work folder as text."

@@ -11,7 +11,7 @@ import io
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, cast
 
-from jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.errors import BadInput
 
 BLOCK = 2**20
 

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from urllib.parse import quote, unquote
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.machine.extras import cure_of, packages_of
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.machine.extras import cure_of, packages_of
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -113,7 +113,9 @@ def open_binary(path_or_url: PathOrUrl) -> BinaryIO:
         require_file(path_or_url)
         return Path(path_or_url).open("rb")
     if is_web(path_or_url):
-        from jobs.kernel.storage.web.files import WebFile  # as its library takes time to load
+        from crawlrank.jobs.kernel.storage.web.files import (
+            WebFile,  # as its library takes time to load
+        )
 
         return cast(BinaryIO, io.BufferedReader(WebFile(str(path_or_url)), _AT_ONCE_WEB))
     filesystem, path = located(str(path_or_url))
@@ -135,8 +137,8 @@ def size_of(path_or_url: PathOrUrl) -> int:
         require_file(path_or_url)
         return Path(path_or_url).stat().st_size
     if is_web(path_or_url):
-        from jobs.kernel.storage.web.files import WebFile
-        from jobs.kernel.storage.web.pieces import facts_of
+        from crawlrank.jobs.kernel.storage.web.files import WebFile
+        from crawlrank.jobs.kernel.storage.web.pieces import facts_of
 
         size = facts_of(str(path_or_url)).size
         return WebFile(str(path_or_url)).size() if size is None else size
@@ -159,7 +161,7 @@ def modified_of(path_or_url: PathOrUrl) -> int | None:
     if not is_url(path_or_url):
         return Path(path_or_url).stat().st_mtime_ns
     if is_web(path_or_url):
-        from jobs.kernel.storage.web.pieces import facts_of
+        from crawlrank.jobs.kernel.storage.web.pieces import facts_of
 
         return facts_of(str(path_or_url)).modified
     filesystem, path = located(str(path_or_url))
@@ -171,7 +173,7 @@ def modified_of(path_or_url: PathOrUrl) -> int | None:
 def read_range(url: PathOrUrl, begin: int, count: int) -> bytes:
     """At most `count` bytes of a file at a URL, from `begin` on. Raises as `open_binary`."""
     if is_web(url):
-        from jobs.kernel.storage.web.pieces import range_of
+        from crawlrank.jobs.kernel.storage.web.pieces import range_of
 
         return range_of(str(url), begin, count)
     filesystem, path = located(str(url))

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from jobs.kernel.storage.temporary import temporary_folder
+from crawlrank.jobs.kernel.storage.temporary import temporary_folder
 
 _PLAIN = re.compile(r"[A-Za-z0-9_./+=,@-]+\Z")
 

@@ -13,7 +13,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from jobs.kernel.storage.opening import S3, PathOrUrl, is_url, located, prefix_of, store_errors
+from crawlrank.jobs.kernel.storage.opening import (
+    S3,
+    PathOrUrl,
+    is_url,
+    located,
+    prefix_of,
+    store_errors,
+)
 
 DONE = "_SUCCESS"
 COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")

@@ -20,4 +20,4 @@ def runner_class(standard: Any) -> Any:
     if standard.alias not in _CLASSES:
         return standard
     module, name = _CLASSES[standard.alias]
-    return getattr(import_module(f"jobs.mapreduce.runners.{module}"), name)
+    return getattr(import_module(f"crawlrank.jobs.mapreduce.runners.{module}"), name)

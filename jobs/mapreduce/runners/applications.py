@@ -14,9 +14,9 @@ import subprocess
 import time
 from collections.abc import Sequence
 
-from jobs.kernel.errors import JobFailed
-from jobs.kernel.storage.opening import PathOrUrl
-from jobs.mapreduce.runners.local import last_lines
+from crawlrank.jobs.kernel.errors import JobFailed
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl
+from crawlrank.jobs.mapreduce.runners.local import last_lines
 
 CLUSTER_TAG = "crawlrank-data"  # key of the tag that a cluster of EMR bears
 AT_WORK = "NEW,NEW_SAVING,SUBMITTED,ACCEPTED,RUNNING"

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from jobs.kernel.formats.side_lines import READ
-from jobs.kernel.storage.positions import repeated
+from crawlrank.jobs.kernel.formats.side_lines import READ
+from crawlrank.jobs.kernel.storage.positions import repeated
 
 LOOKS = 0.5
 _LAST = 1000  # bytes from the end of a stderr in which its last status is

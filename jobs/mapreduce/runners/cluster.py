@@ -24,11 +24,11 @@ from mrjob.hadoop import HadoopJobRunner
 from mrjob.logs.errors import _format_error
 from mrjob.spark.runner import SparkMRJobRunner
 
-from jobs.kernel.machine.tied import tied
-from jobs.kernel.storage import stores
-from jobs.kernel.storage.opening import HDFS
-from jobs.mapreduce.runners.applications import end_left
-from jobs.mapreduce.runners.local import TasksDone, last_lines
+from crawlrank.jobs.kernel.machine.tied import tied
+from crawlrank.jobs.kernel.storage import stores
+from crawlrank.jobs.kernel.storage.opening import HDFS
+from crawlrank.jobs.mapreduce.runners.applications import end_left
+from crawlrank.jobs.mapreduce.runners.local import TasksDone, last_lines
 
 # Commands are started without a terminal of their own. The fork for a terminal goes on in Python,
 # where it may wait for ever for a thread of a store's client in this process.
@@ -218,7 +218,7 @@ class SparkRunner(WatchedCluster, SparkMRJobRunner):  # type: ignore[misc]
     def _spark_script_args(self, step_num: int, last_step_num: int | None = None) -> list[str]:
         """With the name that the class has in the zip of jobs."""
         args: list[str] = super()._spark_script_args(step_num, last_step_num)
-        if self._mrjob_cls.__module__.startswith("jobs."):
+        if self._mrjob_cls.__module__.startswith("crawlrank.jobs."):
             args[0] = f"{self._mrjob_cls.__module__}.{self._mrjob_cls.__name__}"
         return args
 

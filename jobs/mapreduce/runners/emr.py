@@ -17,10 +17,10 @@ from typing import Any
 
 from mrjob.emr import EMRJobRunner
 
-from jobs.kernel.errors import BadInput, JobFailed
-from jobs.kernel.machine.extras import cure_of
-from jobs.mapreduce.runners import emr_orphans
-from jobs.mapreduce.runners.cluster import WatchedCluster
+from crawlrank.jobs.kernel.errors import BadInput, JobFailed
+from crawlrank.jobs.kernel.machine.extras import cure_of
+from crawlrank.jobs.mapreduce.runners import emr_orphans
+from crawlrank.jobs.mapreduce.runners.cluster import WatchedCluster
 
 try:
     import boto3

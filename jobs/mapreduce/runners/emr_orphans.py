@@ -12,8 +12,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from jobs.kernel.errors import JobFailed
-from jobs.mapreduce.runners.applications import AT_WORK, CLUSTER_TAG, LISTED
+from crawlrank.jobs.kernel.errors import JobFailed
+from crawlrank.jobs.mapreduce.runners.applications import AT_WORK, CLUSTER_TAG, LISTED
 
 ACTIVE = ("STARTING", "BOOTSTRAPPING", "RUNNING", "WAITING", "TERMINATING")  # clusters
 PENDING = ("PENDING", "CANCEL_PENDING", "RUNNING")  # steps

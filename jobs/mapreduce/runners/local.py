@@ -33,11 +33,11 @@ from mrjob.local import LocalMRJobRunner, _TaskFailedException
 from mrjob.sim import _split_records
 from mrjob.step import StepFailedException
 
-from jobs.kernel.errors import CrawlrankError, died
-from jobs.kernel.formats.reading import read_lines
-from jobs.kernel.formats.side_lines import ARCHIVE, to_json
-from jobs.kernel.machine.shortage import shortage_of
-from jobs.mapreduce.runners.bytes_read import LOOKS, BytesRead
+from crawlrank.jobs.kernel.errors import CrawlrankError, died
+from crawlrank.jobs.kernel.formats.reading import read_lines
+from crawlrank.jobs.kernel.formats.side_lines import ARCHIVE, to_json
+from crawlrank.jobs.kernel.machine.shortage import shortage_of
+from crawlrank.jobs.mapreduce.runners.bytes_read import LOOKS, BytesRead
 
 TasksDone = Callable[[int, int], None]  # called with tasks done and tasks of the phase
 TAIL_LINES = 12

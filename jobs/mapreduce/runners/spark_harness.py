@@ -18,7 +18,7 @@ from functools import lru_cache, partial
 from importlib import import_module
 from typing import Any
 
-from jobs.kernel.formats.ranges import reducer_of
+from crawlrank.jobs.kernel.formats.ranges import reducer_of
 
 REMEMBERED = 100_000  # keys, some of which a task sees many times
 JobCall = tuple[str, str, list[str]]  # module, class and arguments of the job
@@ -102,4 +102,4 @@ def _reducer(reducers: int, key_and_rest: tuple[bytes, bytes]) -> int:
 
 if __name__ == "__main__":
     # tasks find its functions by this name
-    import_module("jobs.mapreduce.runners.spark_harness").main(sys.argv[1:])
+    import_module("crawlrank.jobs.mapreduce.runners.spark_harness").main(sys.argv[1:])

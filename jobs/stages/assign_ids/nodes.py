@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from jobs.kernel.formats.rows import CanonicalLink, UriRow
-from jobs.mapreduce.job import Job
+from crawlrank.jobs.kernel.formats.rows import CanonicalLink, UriRow
+from crawlrank.jobs.mapreduce.job import Job
 
 
 class NodesJob(Job):

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from jobs.kernel.formats.lines import parse_link_or_uri_row
-from jobs.kernel.formats.rows import UriRow
-from jobs.kernel.formats.side_lines import MAP
-from jobs.mapreduce.job import KeyValue
-from jobs.stages.assign_ids.nodes import NodesJob
+from crawlrank.jobs.kernel.formats.lines import parse_link_or_uri_row
+from crawlrank.jobs.kernel.formats.rows import UriRow
+from crawlrank.jobs.kernel.formats.side_lines import MAP
+from crawlrank.jobs.mapreduce.job import KeyValue
+from crawlrank.jobs.stages.assign_ids.nodes import NodesJob
 
 
 class NumberingJob(NodesJob):

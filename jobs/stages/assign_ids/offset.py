@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobs.mapreduce.job import KeyValue
-from jobs.mapreduce.planned_jobs import PlannedJob
-from jobs.stages.assign_ids.numbering import with_id
+from crawlrank.jobs.mapreduce.job import KeyValue
+from crawlrank.jobs.mapreduce.planned_jobs import PlannedJob
+from crawlrank.jobs.stages.assign_ids.numbering import with_id
 
 
 class AssignIdsOffset(PlannedJob):

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobs.kernel.formats.side_lines import PLAN, to_json
-from jobs.mapreduce.planned_jobs import RangedJob
-from jobs.stages.assign_ids.numbering import NumberingJob, numbered
+from crawlrank.jobs.kernel.formats.side_lines import PLAN, to_json
+from crawlrank.jobs.mapreduce.planned_jobs import RangedJob
+from crawlrank.jobs.stages.assign_ids.numbering import NumberingJob, numbered
 
 
 class AssignIdsRank(RangedJob, NumberingJob):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobs.kernel.formats.lines import parse_link_or_uri_row
-from jobs.kernel.formats.ranges import KeySample, split_points
-from jobs.kernel.formats.side_lines import PLAN
-from jobs.mapreduce.job import KeyValue
-from jobs.stages.assign_ids.nodes import NodesJob
+from crawlrank.jobs.kernel.formats.lines import parse_link_or_uri_row
+from crawlrank.jobs.kernel.formats.ranges import KeySample, split_points
+from crawlrank.jobs.kernel.formats.side_lines import PLAN
+from crawlrank.jobs.mapreduce.job import KeyValue
+from crawlrank.jobs.stages.assign_ids.nodes import NodesJob
 
 
 class AssignIdsSample(NodesJob):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobs.stages.assign_ids.numbering import NumberingJob, numbered, with_id
+from crawlrank.jobs.stages.assign_ids.numbering import NumberingJob, numbered, with_id
 
 
 class AssignIdsWhole(NumberingJob):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobs.mapreduce.job import Job, KeyValue
-from jobs.stages.fold_chains.jump import OPEN
-from jobs.stages.fold_chains.steps import only_step
+from crawlrank.jobs.mapreduce.job import Job, KeyValue
+from crawlrank.jobs.stages.fold_chains.jump import OPEN
+from crawlrank.jobs.stages.fold_chains.steps import only_step
 
 
 class FoldChainsEdges(Job):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobs.kernel.formats.rows import Fold
-from jobs.mapreduce.job import KeyValue
-from jobs.stages.fold_chains.jump import DONE
-from jobs.stages.fold_chains.steps import CirclesJob, fold_line
+from crawlrank.jobs.kernel.formats.rows import Fold
+from crawlrank.jobs.mapreduce.job import KeyValue
+from crawlrank.jobs.stages.fold_chains.jump import DONE
+from crawlrank.jobs.stages.fold_chains.steps import CirclesJob, fold_line
 
 
 class FoldChainsEnd(CirclesJob):

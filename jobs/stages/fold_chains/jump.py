@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobs.mapreduce.job import Job, KeyValue
+from crawlrank.jobs.mapreduce.job import Job, KeyValue
 
 OPEN, DONE = b"open", b"done"
 ANSWER, QUESTION = b"0", b"1"  # of a key: its own target sorts before the keys that ask for it

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from jobs.kernel.captures.choosing import CIRCLE, folded
-from jobs.kernel.formats.lines import format_fold
-from jobs.kernel.formats.rows import Fold
-from jobs.mapreduce.job import Job
+from crawlrank.jobs.kernel.captures.choosing import CIRCLE, folded
+from crawlrank.jobs.kernel.formats.lines import format_fold
+from crawlrank.jobs.kernel.formats.rows import Fold
+from crawlrank.jobs.mapreduce.job import Job
 
 FoldStep = tuple[bytes, bytes]  # kind, target
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 from operator import itemgetter
 
-from jobs.kernel.formats.rows import Fold
-from jobs.mapreduce.job import KeyValue
-from jobs.stages.fold_chains.steps import CirclesJob, FoldStep, fold_line, only_step
+from crawlrank.jobs.kernel.formats.rows import Fold
+from crawlrank.jobs.mapreduce.job import KeyValue
+from crawlrank.jobs.stages.fold_chains.steps import CirclesJob, FoldStep, fold_line, only_step
 
 WHOLE = b"0"  # the key of all candidates
 End = tuple[bytes, int] | None  # of a chain: its last key and the steps to it; None of a loop

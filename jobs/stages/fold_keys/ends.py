@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobs.kernel.captures.choosing import NOTHING_LEFT
-from jobs.kernel.formats.lines import parse_fold
-from jobs.mapreduce.job import Job, KeyValue
+from crawlrank.jobs.kernel.captures.choosing import NOTHING_LEFT
+from crawlrank.jobs.kernel.formats.lines import parse_fold
+from crawlrank.jobs.mapreduce.job import Job, KeyValue
 
 FOLD = b"F"  # sorts before the links and spellings of its key
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobs.mapreduce.job import KeyValue
-from jobs.stages.merging import MergingJob, keyed
+from crawlrank.jobs.mapreduce.job import KeyValue
+from crawlrank.jobs.stages.merging import MergingJob, keyed
 
 
 class FoldKeysMerge(MergingJob):

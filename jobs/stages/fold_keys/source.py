@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobs.kernel.captures.choosing import NOWHERE
-from jobs.kernel.formats.datasets import URIS
-from jobs.kernel.formats.lines import parse_canonical_link, parse_else
-from jobs.mapreduce.job import KeyValue
-from jobs.stages.fold_keys.ends import EndsJob
-from jobs.stages.merging import LINK
+from crawlrank.jobs.kernel.captures.choosing import NOWHERE
+from crawlrank.jobs.kernel.formats.datasets import URIS
+from crawlrank.jobs.kernel.formats.lines import parse_canonical_link, parse_else
+from crawlrank.jobs.mapreduce.job import KeyValue
+from crawlrank.jobs.stages.fold_keys.ends import EndsJob
+from crawlrank.jobs.stages.merging import LINK
 
 
 class FoldKeysSource(EndsJob):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobs.kernel.captures.choosing import NOWHERE
-from jobs.mapreduce.job import KeyValue
-from jobs.stages.fold_keys.ends import EndsJob
-from jobs.stages.merging import SPELLING, keyed
+from crawlrank.jobs.kernel.captures.choosing import NOWHERE
+from crawlrank.jobs.mapreduce.job import KeyValue
+from crawlrank.jobs.stages.fold_keys.ends import EndsJob
+from crawlrank.jobs.stages.merging import SPELLING, keyed
 
 
 class FoldKeysTarget(EndsJob):

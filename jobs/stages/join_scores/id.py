@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobs.mapreduce.job import Job, KeyValue
-from jobs.stages.join_scores.nodes import NodesAtIds
+from crawlrank.jobs.mapreduce.job import Job, KeyValue
+from crawlrank.jobs.stages.join_scores.nodes import NodesAtIds
 
 
 class JoinScoresId(Job):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobs.kernel.formats.ranges import KeySample
-from jobs.kernel.formats.side_lines import PLAN, side_name
-from jobs.mapreduce.job import KeyValue
-from jobs.stages.join_scores.nodes import SCORE
-from jobs.stages.join_scores.rows import RowsJob, sent
+from crawlrank.jobs.kernel.formats.ranges import KeySample
+from crawlrank.jobs.kernel.formats.side_lines import PLAN, side_name
+from crawlrank.jobs.mapreduce.job import KeyValue
+from crawlrank.jobs.stages.join_scores.nodes import SCORE
+from crawlrank.jobs.stages.join_scores.rows import RowsJob, sent
 
 
 class JoinScoresKey(RowsJob):

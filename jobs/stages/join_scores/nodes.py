@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from jobs.kernel.errors import count_of
-from jobs.kernel.formats.datasets import MAP
-from jobs.kernel.formats.lines import DUMMY, parse_else, parse_graph_line, parse_map_row
-from jobs.kernel.formats.order import ascending_id
-from jobs.kernel.formats.side_lines import SUMS, to_json
-from jobs.mapreduce.job import Job, KeyValue
+from crawlrank.jobs.kernel.errors import count_of
+from crawlrank.jobs.kernel.formats.datasets import MAP
+from crawlrank.jobs.kernel.formats.lines import DUMMY, parse_else, parse_graph_line, parse_map_row
+from crawlrank.jobs.kernel.formats.order import ascending_id
+from crawlrank.jobs.kernel.formats.side_lines import SUMS, to_json
+from crawlrank.jobs.mapreduce.job import Job, KeyValue
 
 INLINKS, KEY, SCORE = b"C", b"K", b"S"
 

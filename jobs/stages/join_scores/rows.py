@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from jobs.kernel.formats.lines import parse_uri_row
-from jobs.kernel.formats.order import DIGITS, ascending_id, descending
-from jobs.kernel.formats.rows import UNKNOWN
-from jobs.mapreduce.job import Job, KeyValue
-from jobs.stages.join_scores.nodes import KEY, SCORE
+from crawlrank.jobs.kernel.formats.lines import parse_uri_row
+from crawlrank.jobs.kernel.formats.order import DIGITS, ascending_id, descending
+from crawlrank.jobs.kernel.formats.rows import UNKNOWN
+from crawlrank.jobs.mapreduce.job import Job, KeyValue
+from crawlrank.jobs.stages.join_scores.nodes import KEY, SCORE
 
 SPELLING = b"U"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobs.mapreduce.job import KeyValue
-from jobs.mapreduce.planned_jobs import RangedJob
-from jobs.stages.join_scores.rows import in_order
+from crawlrank.jobs.mapreduce.job import KeyValue
+from crawlrank.jobs.mapreduce.planned_jobs import RangedJob
+from crawlrank.jobs.stages.join_scores.rows import in_order
 
 
 class JoinScoresSort(RangedJob):

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from itertools import chain, groupby
 from operator import itemgetter
 
-from jobs.kernel.formats.side_lines import side_name
-from jobs.mapreduce.job import KeyValue
-from jobs.stages.join_scores.nodes import NodesAtIds
-from jobs.stages.join_scores.rows import RowsJob, in_order, sent
+from crawlrank.jobs.kernel.formats.side_lines import side_name
+from crawlrank.jobs.mapreduce.job import KeyValue
+from crawlrank.jobs.stages.join_scores.nodes import NodesAtIds
+from crawlrank.jobs.stages.join_scores.rows import RowsJob, in_order, sent
 
 WHOLE = b"0"  # the key of all pairs
 BY_ID, BY_KEY = b"0", b"1"  # before ids and keys, so that ids come first

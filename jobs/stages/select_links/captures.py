@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import get_args
 
-from jobs.kernel.captures.choosing import CaptureRules, Gone, Search
-from jobs.kernel.formats.datasets import CAPTURES
-from jobs.kernel.formats.lines import parse_capture, parse_else, parse_link
-from jobs.kernel.formats.rows import UNKNOWN, Capture, Link
-from jobs.kernel.formats.usable import usable_key_function
-from jobs.kernel.keys.keys import Www
-from jobs.mapreduce.job import Job, KeyValue
+from crawlrank.jobs.kernel.captures.choosing import CaptureRules, Gone, Search
+from crawlrank.jobs.kernel.formats.datasets import CAPTURES
+from crawlrank.jobs.kernel.formats.lines import parse_capture, parse_else, parse_link
+from crawlrank.jobs.kernel.formats.rows import UNKNOWN, Capture, Link
+from crawlrank.jobs.kernel.formats.usable import usable_key_function
+from crawlrank.jobs.kernel.keys.keys import Www
+from crawlrank.jobs.mapreduce.job import Job, KeyValue
 
 TAKE, BY_ID, BY_TIME, BEFORE = b"take", b"id", b"time", b"-before"
 WORDS = (TAKE, BY_ID, BY_TIME, BY_ID + BEFORE, BY_TIME + BEFORE)

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobs.kernel.captures.choosing import Named, choose
-from jobs.kernel.formats.hops import FOLD_HOPS
-from jobs.kernel.formats.rows import UNKNOWN, Capture, Link
-from jobs.kernel.formats.side_lines import FOLDS
-from jobs.mapreduce.job import KeyValue
-from jobs.stages.select_links.captures import FIRST, NOTHING, SECOND, TAKE, CapturesJob, joined
+from crawlrank.jobs.kernel.captures.choosing import Named, choose
+from crawlrank.jobs.kernel.formats.hops import FOLD_HOPS
+from crawlrank.jobs.kernel.formats.rows import UNKNOWN, Capture, Link
+from crawlrank.jobs.kernel.formats.side_lines import FOLDS
+from crawlrank.jobs.mapreduce.job import KeyValue
+from crawlrank.jobs.stages.select_links.captures import (
+    FIRST,
+    NOTHING,
+    SECOND,
+    TAKE,
+    CapturesJob,
+    joined,
+)
 
 FOLDING = FOLD_HOPS.encode()
 #: counters of links and captures with and without timestamps

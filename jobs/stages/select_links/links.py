@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobs.kernel.captures.choosing import CANONICAL
-from jobs.kernel.formats.lines import format_link
-from jobs.kernel.formats.rows import UNKNOWN, Capture, Link
-from jobs.kernel.formats.side_lines import FOLDS
-from jobs.kernel.links.reference_kinds import links_at
-from jobs.mapreduce.job import KeyValue
-from jobs.stages.select_links.captures import FIRST, SECOND, TAKE, THIRD, CapturesJob, joined
+from crawlrank.jobs.kernel.captures.choosing import CANONICAL
+from crawlrank.jobs.kernel.formats.lines import format_link
+from crawlrank.jobs.kernel.formats.rows import UNKNOWN, Capture, Link
+from crawlrank.jobs.kernel.formats.side_lines import FOLDS
+from crawlrank.jobs.kernel.links.reference_kinds import links_at
+from crawlrank.jobs.mapreduce.job import KeyValue
+from crawlrank.jobs.stages.select_links.captures import (
+    FIRST,
+    SECOND,
+    TAKE,
+    THIRD,
+    CapturesJob,
+    joined,
+)
 
 
 class SelectLinksLinks(CapturesJob):

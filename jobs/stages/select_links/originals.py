@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobs.kernel.captures.choosing import is_original
-from jobs.kernel.formats.rows import UNKNOWN, Capture
-from jobs.mapreduce.job import KeyValue
-from jobs.stages.select_links.captures import FIRST, TAKE, CapturesJob, joined
+from crawlrank.jobs.kernel.captures.choosing import is_original
+from crawlrank.jobs.kernel.formats.rows import UNKNOWN, Capture
+from crawlrank.jobs.mapreduce.job import KeyValue
+from crawlrank.jobs.stages.select_links.captures import FIRST, TAKE, CapturesJob, joined
 
 
 class OriginalsJob(CapturesJob):

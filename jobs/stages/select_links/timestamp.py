@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from jobs.kernel.formats.rows import Capture
-from jobs.stages.select_links.captures import BY_TIME
-from jobs.stages.select_links.originals import OriginalsJob
+from crawlrank.jobs.kernel.formats.rows import Capture
+from crawlrank.jobs.stages.select_links.captures import BY_TIME
+from crawlrank.jobs.stages.select_links.originals import OriginalsJob
 
 
 class SelectLinksTimestamp(OriginalsJob):

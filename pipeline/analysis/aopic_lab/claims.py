@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pipeline.analysis.aopic_lab.experiments import (
+from crawlrank.pipeline.analysis.aopic_lab.experiments import (
     FIXED,
     IMPROVED,
     INTERPOLATIONS,
@@ -16,7 +16,7 @@ from pipeline.analysis.aopic_lab.experiments import (
     TIME,
     VISITS,
 )
-from pipeline.analysis.aopic_lab.results import LabResults
+from crawlrank.pipeline.analysis.aopic_lab.results import LabResults
 
 ALIKE = 0.25  # two errors are about the same if they differ by no more than this part
 MEAN_CASH = 0.05  # about 2/N

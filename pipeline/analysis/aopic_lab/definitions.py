@@ -21,10 +21,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pipeline.analysis.aopic_lab.experiments import LabGraphs
-from pipeline.data.graph import Floats, Targets
-from pipeline.ranking.aopic.chain import Chain, one_round, weights_of
-from pipeline.ranking.correlations import kendall
+from crawlrank.pipeline.analysis.aopic_lab.experiments import LabGraphs
+from crawlrank.pipeline.data.graph import Floats, Targets
+from crawlrank.pipeline.ranking.aopic.chain import Chain, one_round, weights_of
+from crawlrank.pipeline.ranking.correlations import kendall
 
 STEP, MOST = 1e-9, 1000
 TOP = 0.1  # of all pages

@@ -25,13 +25,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pipeline.analysis.aopic_lab.webs import RandomWeb, poisson_web, random_web
-from pipeline.data.graph import Floats, Positions
-from pipeline.ranking.aopic import windows
-from pipeline.ranking.aopic.chain import Chain, exact_importance, one_round, weights_of
-from pipeline.ranking.aopic.simulation import ReadLog, Simulation
-from pipeline.ranking.aopic.windows import Estimate
-from pipeline.ranking.correlations import kendall
+from crawlrank.pipeline.analysis.aopic_lab.webs import RandomWeb, poisson_web, random_web
+from crawlrank.pipeline.data.graph import Floats, Positions
+from crawlrank.pipeline.ranking.aopic import windows
+from crawlrank.pipeline.ranking.aopic.chain import Chain, exact_importance, one_round, weights_of
+from crawlrank.pipeline.ranking.aopic.simulation import ReadLog, Simulation
+from crawlrank.pipeline.ranking.aopic.windows import Estimate
+from crawlrank.pipeline.ranking.correlations import kendall
 
 POLICIES = ("random", "cycle", "greedy")
 OFFLINE, REPLAY = "offline", "replay"

@@ -11,32 +11,32 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from jobs.kernel.errors import BadInput, JobFailed
-from pipeline.analysis.aopic_lab.definitions import compare_definitions
-from pipeline.analysis.aopic_lab.drawing import draw
-from pipeline.analysis.aopic_lab.experiments import (
+from crawlrank.jobs.kernel.errors import BadInput, JobFailed
+from crawlrank.pipeline.analysis.aopic_lab.definitions import compare_definitions
+from crawlrank.pipeline.analysis.aopic_lab.drawing import draw
+from crawlrank.pipeline.analysis.aopic_lab.experiments import (
     LabGraphs,
     MeasureRow,
     WindowRow,
     compare_policies,
     compare_windows,
 )
-from pipeline.analysis.aopic_lab.partitioning import compare_partitions
-from pipeline.analysis.aopic_lab.preferences import NONE_PREFERRED, CrawlPreferences
-from pipeline.analysis.aopic_lab.reason_rows import compare_incomes, compare_orders
-from pipeline.analysis.aopic_lab.report import report
-from pipeline.analysis.aopic_lab.results import (
+from crawlrank.pipeline.analysis.aopic_lab.partitioning import compare_partitions
+from crawlrank.pipeline.analysis.aopic_lab.preferences import NONE_PREFERRED, CrawlPreferences
+from crawlrank.pipeline.analysis.aopic_lab.reason_rows import compare_incomes, compare_orders
+from crawlrank.pipeline.analysis.aopic_lab.report import report
+from crawlrank.pipeline.analysis.aopic_lab.results import (
     FIGURES,
     POLICY_FIGURES,
     WINDOW_FIGURES,
     LabResults,
     write_tables,
 )
-from pipeline.analysis.aopic_lab.webs import crawled_web
-from pipeline.analysis.plots.pictures import drawing
-from pipeline.data.datasets import replacing
-from pipeline.data.workers import Died, Tell, answers
-from pipeline.ranking.aopic.partitions import MOST
+from crawlrank.pipeline.analysis.aopic_lab.webs import crawled_web
+from crawlrank.pipeline.analysis.plots.pictures import drawing
+from crawlrank.pipeline.data.datasets import replacing
+from crawlrank.pipeline.data.workers import Died, Tell, answers
+from crawlrank.pipeline.ranking.aopic.partitions import MOST
 
 LEAST_NODES = 100
 REPORT = "report.md"

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pipeline.analysis.aopic_lab.experiments import CRAWLS, EXACT, LabGraphs, error_of
-from pipeline.ranking.aopic.chain import exact_importance
-from pipeline.ranking.aopic.partitions import PartitionedCrawl, owners_of
+from crawlrank.pipeline.analysis.aopic_lab.experiments import CRAWLS, EXACT, LabGraphs, error_of
+from crawlrank.pipeline.ranking.aopic.chain import exact_importance
+from crawlrank.pipeline.ranking.aopic.partitions import PartitionedCrawl, owners_of
 
 BUFFERS = (1, 10, 100, 1000)
 

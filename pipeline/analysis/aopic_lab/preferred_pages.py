@@ -12,18 +12,18 @@ from pathlib import Path
 
 import numpy as np
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.datasets import ANCHORS
-from jobs.kernel.formats.reading import BOM
-from jobs.kernel.formats.usable import usable_key_function
-from jobs.kernel.keys.keys import Www
-from jobs.kernel.storage.opening import require_file
-from pipeline.analysis.aopic_lab.preferences import CrawlPreferences
-from pipeline.analysis.audit.crawl_log import LogReport, read_logs
-from pipeline.data.datasets import merged
-from pipeline.data.graph import Floats, Targets
-from pipeline.data.parquet import parquet_batches
-from pipeline.ranking.aopic.replay import reads_by_time
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.formats.datasets import ANCHORS
+from crawlrank.jobs.kernel.formats.reading import BOM
+from crawlrank.jobs.kernel.formats.usable import usable_key_function
+from crawlrank.jobs.kernel.keys.keys import Www
+from crawlrank.jobs.kernel.storage.opening import require_file
+from crawlrank.pipeline.analysis.aopic_lab.preferences import CrawlPreferences
+from crawlrank.pipeline.analysis.audit.crawl_log import LogReport, read_logs
+from crawlrank.pipeline.data.datasets import merged
+from crawlrank.pipeline.data.graph import Floats, Targets
+from crawlrank.pipeline.data.parquet import parquet_batches
+from crawlrank.pipeline.ranking.aopic.replay import reads_by_time
 
 NEWLINE = b"\n"
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-from pipeline.analysis.aopic_lab.experiments import (
+from crawlrank.pipeline.analysis.aopic_lab.experiments import (
     CRAWLS,
     EXACT,
     WARM_UP,
@@ -23,8 +23,8 @@ from pipeline.analysis.aopic_lab.experiments import (
     LabGraphs,
     error_of,
 )
-from pipeline.ranking.aopic.chain import exact_importance
-from pipeline.ranking.aopic.simulation import Simulation
+from crawlrank.pipeline.ranking.aopic.chain import exact_importance
+from crawlrank.pipeline.ranking.aopic.simulation import Simulation
 
 PART, LEAST = 10, 1000  # a tenth of the pages, but not below so many
 MEANS = (3.0, 10.0, 30.0, 100.0)

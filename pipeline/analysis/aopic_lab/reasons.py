@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pipeline.analysis.aopic_lab.claims import ALIKE, MEAN_CASH, NEAR, Claim, alike
-from pipeline.analysis.aopic_lab.experiments import INTERPOLATIONS, TIMES, VISITS
-from pipeline.analysis.aopic_lab.reason_rows import LONG, MEANS, SHORT, ReasonRow
+from crawlrank.pipeline.analysis.aopic_lab.claims import ALIKE, MEAN_CASH, NEAR, Claim, alike
+from crawlrank.pipeline.analysis.aopic_lab.experiments import INTERPOLATIONS, TIMES, VISITS
+from crawlrank.pipeline.analysis.aopic_lab.reason_rows import LONG, MEANS, SHORT, ReasonRow
 
 FORGOTTEN = 0.1  # part of an error
 LONGEST = f"interpolation, T = {TIMES[-1]:g}"

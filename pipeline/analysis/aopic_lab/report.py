@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pipeline.analysis.aopic_lab.claims import Claim, claims
-from pipeline.analysis.aopic_lab.definitions import MOST, STEP
-from pipeline.analysis.aopic_lab.experiments import (
+from crawlrank.pipeline.analysis.aopic_lab.claims import Claim, claims
+from crawlrank.pipeline.analysis.aopic_lab.definitions import MOST, STEP
+from crawlrank.pipeline.analysis.aopic_lab.experiments import (
     CRAWLS,
     OFFLINE,
     REPLAY,
@@ -15,9 +15,9 @@ from pipeline.analysis.aopic_lab.experiments import (
     WINDOWS,
     Errors,
 )
-from pipeline.analysis.aopic_lab.reason_rows import LEAST
-from pipeline.analysis.aopic_lab.reasons import reasons
-from pipeline.analysis.aopic_lab.results import LabResults
+from crawlrank.pipeline.analysis.aopic_lab.reason_rows import LEAST
+from crawlrank.pipeline.analysis.aopic_lab.reasons import reasons
+from crawlrank.pipeline.analysis.aopic_lab.results import LabResults
 
 PAPER = "Abiteboul, Preda and Cobena, *Adaptive On-Line Page Importance Computation*, WWW 2003"
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pipeline.analysis.aopic_lab.definitions import DefinitionRow
-from pipeline.analysis.aopic_lab.experiments import (
+from crawlrank.pipeline.analysis.aopic_lab.definitions import DefinitionRow
+from crawlrank.pipeline.analysis.aopic_lab.experiments import (
     FIXED,
     IMPROVED,
     INTERPOLATIONS,
@@ -21,10 +21,10 @@ from pipeline.analysis.aopic_lab.experiments import (
     PolicyRow,
     WindowRow,
 )
-from pipeline.analysis.aopic_lab.partitioning import PartitionRow
-from pipeline.analysis.aopic_lab.reason_rows import ReasonRow
-from pipeline.data.datasets import replacing
-from pipeline.data.output.spreadsheets import csv_pieces
+from crawlrank.pipeline.analysis.aopic_lab.partitioning import PartitionRow
+from crawlrank.pipeline.analysis.aopic_lab.reason_rows import ReasonRow
+from crawlrank.pipeline.data.datasets import replacing
+from crawlrank.pipeline.data.output.spreadsheets import csv_pieces
 
 POLICY_FIGURES, WINDOW_FIGURES, STORED = (2, 3), (4, 6), 5
 FIGURES = (2, 3, 4, 5, 6)

@@ -21,16 +21,16 @@ from typing import cast
 
 import numpy as np
 
-from jobs.kernel.keys.keys import www_rule
-from jobs.kernel.storage.temporary import temporary_folder
-from pipeline.analysis.aopic_lab.preferences import NONE_PREFERRED, CrawlPreferences
-from pipeline.analysis.aopic_lab.preferred_pages import NamedPages, favour_of, order_in
-from pipeline.data.database import database
-from pipeline.data.graph import Floats, Positions, Targets
-from pipeline.data.memory import half_of_machine
-from pipeline.ranking.aopic.chain import Chain, chain_of
-from pipeline.ranking.aopic.replay import reads_by_time
-from pipeline.workfolder.results.opened import open_finished
+from crawlrank.jobs.kernel.keys.keys import www_rule
+from crawlrank.jobs.kernel.storage.temporary import temporary_folder
+from crawlrank.pipeline.analysis.aopic_lab.preferences import NONE_PREFERRED, CrawlPreferences
+from crawlrank.pipeline.analysis.aopic_lab.preferred_pages import NamedPages, favour_of, order_in
+from crawlrank.pipeline.data.database import database
+from crawlrank.pipeline.data.graph import Floats, Positions, Targets
+from crawlrank.pipeline.data.memory import half_of_machine
+from crawlrank.pipeline.ranking.aopic.chain import Chain, chain_of
+from crawlrank.pipeline.ranking.aopic.replay import reads_by_time
+from crawlrank.pipeline.workfolder.results.opened import open_finished
 
 #: pages that a crawl read, and when each was captured last
 CAPTURED = """

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from jobs.kernel.errors import count_of
-from pipeline.analysis.audit.annotations import advise_for_certain
-from pipeline.analysis.audit.findings import Audit
-from pipeline.analysis.audit.order import Measure
-from pipeline.analysis.audit.pages_log import PAGES_LOG, why_ended
-from pipeline.precedence.beans import CLIPPED
+from crawlrank.jobs.kernel.errors import count_of
+from crawlrank.pipeline.analysis.audit.annotations import advise_for_certain
+from crawlrank.pipeline.analysis.audit.findings import Audit
+from crawlrank.pipeline.analysis.audit.order import Measure
+from crawlrank.pipeline.analysis.audit.pages_log import PAGES_LOG, why_ended
+from crawlrank.pipeline.precedence.beans import CLIPPED
 
 WELL, BADLY = 0.9, 0.75  # order is kept from WELL of the pairs in order, and not kept below BADLY
 SOME = 10  # with fewer pairs or URIs, no rule judges

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import duckdb
 
-from pipeline.analysis.audit.joining import HOST, ORDERED
-from pipeline.precedence.beans import BASE
+from crawlrank.pipeline.analysis.audit.joining import HOST, ORDERED
+from crawlrank.pipeline.precedence.beans import BASE
 
 WITHOUT_POLICY = BASE  # what every URI has by Heritrix's own default
 _COUNTED = f"{ORDERED} AND given IS NOT NULL"

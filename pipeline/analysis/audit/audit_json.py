@@ -6,11 +6,11 @@ from dataclasses import asdict
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
-from pipeline.analysis.audit.advice import advise
-from pipeline.analysis.audit.crawl_log import LogReport
-from pipeline.analysis.audit.entries import EntriesReport
-from pipeline.analysis.audit.findings import Audit, ClassRow
-from pipeline.analysis.audit.order import Measure
+from crawlrank.pipeline.analysis.audit.advice import advise
+from crawlrank.pipeline.analysis.audit.crawl_log import LogReport
+from crawlrank.pipeline.analysis.audit.entries import EntriesReport
+from crawlrank.pipeline.analysis.audit.findings import Audit, ClassRow
+from crawlrank.pipeline.analysis.audit.order import Measure
 
 SCHEMA = "crawlrank-audit-precedence-1"
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 import duckdb
 
-from pipeline.analysis.audit.joining import ORDERED
+from crawlrank.pipeline.analysis.audit.joining import ORDERED
 
 EXAMPLES = 5
 SESSION = "jsessionid|phpsessid|aspsessionid[a-z]*|sessionid|session_id|sid|cfid|cftoken"

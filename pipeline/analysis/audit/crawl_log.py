@@ -20,12 +20,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.keys.uris import percent_encoded
-from pipeline.analysis.audit.lines import DamagedGzip, chunks, columns, whole_lines
-from pipeline.analysis.audit.pages_log import PAGES_LOG, outcomes_beside, why_ended
-from pipeline.data.arrays import Int64Array
-from pipeline.precedence.beans import ANNOTATION
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.keys.uris import percent_encoded
+from crawlrank.pipeline.analysis.audit.lines import DamagedGzip, chunks, columns, whole_lines
+from crawlrank.pipeline.analysis.audit.pages_log import PAGES_LOG, outcomes_beside, why_ended
+from crawlrank.pipeline.data.arrays import Int64Array
+from crawlrank.pipeline.precedence.beans import ANNOTATION
 
 ROWS = pa.schema(
     [

@@ -8,18 +8,18 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterator
 
-from jobs.kernel.archive.metadata import is_metadata
-from jobs.kernel.archive.metadata_matching import (
+from crawlrank.jobs.kernel.archive.metadata import is_metadata
+from crawlrank.jobs.kernel.archive.metadata_matching import (
     WAITING,
     WAITING_BYTES,
     capture_keys,
     described_keys,
     names,
 )
-from jobs.kernel.archive.records import Record
-from jobs.kernel.captures.counters import CAPTURED
-from jobs.kernel.keys.uris import as_crawled
-from jobs.kernel.links.documents import document, inflated
+from crawlrank.jobs.kernel.archive.records import Record
+from crawlrank.jobs.kernel.captures.counters import CAPTURED
+from crawlrank.jobs.kernel.keys.uris import as_crawled
+from crawlrank.jobs.kernel.links.documents import document, inflated
 
 
 class _Waiting:

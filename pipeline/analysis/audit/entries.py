@@ -17,17 +17,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.keys.heritrix_form import (
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.keys.heritrix_form import (
     IS_FORM,
     MAX_LENGTH,
     HeritrixRejects,
     heritrix_form,
 )
-from jobs.kernel.storage.binary_files import require_text
-from jobs.kernel.storage.opening import require_file
-from pipeline.analysis.audit.lines import columns, whole_lines
-from pipeline.precedence.heritrix_loader import (
+from crawlrank.jobs.kernel.storage.binary_files import require_text
+from crawlrank.jobs.kernel.storage.opening import require_file
+from crawlrank.pipeline.analysis.audit.lines import columns, whole_lines
+from crawlrank.pipeline.precedence.heritrix_loader import (
     BreaksOff,
     HistoryEntry,
     Line,
@@ -38,8 +38,8 @@ from pipeline.precedence.heritrix_loader import (
     read_lines,
     with_scheme,
 )
-from pipeline.precedence.lint import LAST_CLASS, examine, uri_problem
-from pipeline.precedence.lint_problems import Finding, finding
+from crawlrank.pipeline.precedence.lint import LAST_CLASS, examine, uri_problem
+from crawlrank.pipeline.precedence.lint_problems import Finding, finding
 
 ROWS = pa.schema(
     [("uri", pa.string()), ("precedence", pa.int32()), ("line", pa.int64()), ("cause", pa.string())]

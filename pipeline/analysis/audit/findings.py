@@ -10,13 +10,13 @@ from typing import Any, Literal
 import duckdb
 import numpy as np
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.storage.temporary import temporary_folder
-from pipeline.analysis.audit import crawl_log, entries
-from pipeline.analysis.audit.annotations import Annotations, find_annotations
-from pipeline.analysis.audit.causes import Cause, count_respelled, find_causes
-from pipeline.analysis.audit.holding import Holder, find_holders
-from pipeline.analysis.audit.joining import (
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.storage.temporary import temporary_folder
+from crawlrank.pipeline.analysis.audit import crawl_log, entries
+from crawlrank.pipeline.analysis.audit.annotations import Annotations, find_annotations
+from crawlrank.pipeline.analysis.audit.causes import Cause, count_respelled, find_causes
+from crawlrank.pipeline.analysis.audit.holding import Holder, find_holders
+from crawlrank.pipeline.analysis.audit.joining import (
     HOST,
     ORDERED,
     UNORDERED_HOPS,
@@ -27,9 +27,9 @@ from pipeline.analysis.audit.joining import (
     load_log,
     numbers,
 )
-from pipeline.analysis.audit.order import CLASSES, NOTHING, ManyOrders, Measure, Orders
-from pipeline.data.arrays import Int64Array
-from pipeline.data.database import database
+from crawlrank.pipeline.analysis.audit.order import CLASSES, NOTHING, ManyOrders, Measure, Orders
+from crawlrank.pipeline.data.arrays import Int64Array
+from crawlrank.pipeline.data.database import database
 
 BINS = 3840  # of fetch positions; with fewer fetches each has a bin of its own
 DEPTHS = 64  # the last one holds all deeper URIs

@@ -14,10 +14,10 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from jobs.kernel.machine.machine_code import loop
-from pipeline.analysis.audit.joining import HOST, UNORDERED_HOPS, arrays, label
-from pipeline.analysis.audit.order import CLASSES
-from pipeline.data.database import feed
+from crawlrank.jobs.kernel.machine.machine_code import loop
+from crawlrank.pipeline.analysis.audit.joining import HOST, UNORDERED_HOPS, arrays, label
+from crawlrank.pipeline.analysis.audit.order import CLASSES
+from crawlrank.pipeline.data.database import feed
 
 SHOWN = 5  # URIs, one a host
 ROWS = pa.schema([("position", pa.int64()), ("behind", pa.int64())])

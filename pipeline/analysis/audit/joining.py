@@ -22,9 +22,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from pipeline.analysis.audit import crawl_log, entries
-from pipeline.data.database import batches, feed
-from pipeline.precedence.beans import BASE, CLIPPED
+from crawlrank.pipeline.analysis.audit import crawl_log, entries
+from crawlrank.pipeline.data.database import batches, feed
+from crawlrank.pipeline.precedence.beans import BASE, CLIPPED
 
 UNORDERED_HOPS = "PI"  # prerequisites, and what Heritrix infers: no file sets their order
 

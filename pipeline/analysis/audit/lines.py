@@ -10,10 +10,10 @@ from typing import BinaryIO
 import numpy as np
 import pyarrow as pa
 
-from jobs.kernel.archive.frames import GZIP_MAGIC
-from jobs.kernel.formats.reading import BOM
-from jobs.kernel.storage.binary_files import require_text
-from jobs.kernel.storage.opening import require_file
+from crawlrank.jobs.kernel.archive.frames import GZIP_MAGIC
+from crawlrank.jobs.kernel.formats.reading import BOM
+from crawlrank.jobs.kernel.storage.binary_files import require_text
+from crawlrank.jobs.kernel.storage.opening import require_file
 
 CHUNK = 1 << 22  # bytes
 GZIP = 16 + zlib.MAX_WBITS

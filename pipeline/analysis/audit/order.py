@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from jobs.kernel.machine.machine_code import loop
-from pipeline.data.arrays import Int64Array
+from crawlrank.jobs.kernel.machine.machine_code import loop
+from crawlrank.pipeline.data.arrays import Int64Array
 
 CLASSES = 256
 AT_ONCE = 4096  # rows of a batch; each may be a group of its own

@@ -14,26 +14,26 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 
-from jobs.kernel.archive.damage import MAX_RECORD, Damage, guard
-from jobs.kernel.archive.metadata import Outlink, read_metadata
-from jobs.kernel.archive.records import Record
-from jobs.kernel.archive.sources import WAT, read_archives
-from jobs.kernel.archive.wat import is_wat
-from jobs.kernel.captures.counters import require_pages
-from jobs.kernel.captures.outlink_lines import BASE, counted_hop
-from jobs.kernel.errors import BadInput, count_of
-from jobs.kernel.formats.hops import NAV_HOPS, SUBMIT_HOP
-from jobs.kernel.keys.heritrix_form import HeritrixRejects, heritrix_form
-from jobs.kernel.keys.keys import key_of
-from jobs.kernel.keys.uris import as_crawled
-from jobs.kernel.links.body_links import body_links, resolved
-from jobs.kernel.links.header_links import header_references, location
-from jobs.kernel.links.html_links import LinkGroup
-from jobs.kernel.links.html_selection import HtmlOptions
-from jobs.kernel.links.link_rules import FORM_RULES, NAV_CONTEXTS, RULES
-from jobs.kernel.storage.opening import PathOrUrl, opened
-from pipeline.analysis.audit.described_pages import DescribedPages
-from pipeline.analysis.audit.page_markup import Markup, last_name
+from crawlrank.jobs.kernel.archive.damage import MAX_RECORD, Damage, guard
+from crawlrank.jobs.kernel.archive.metadata import Outlink, read_metadata
+from crawlrank.jobs.kernel.archive.records import Record
+from crawlrank.jobs.kernel.archive.sources import WAT, read_archives
+from crawlrank.jobs.kernel.archive.wat import is_wat
+from crawlrank.jobs.kernel.captures.counters import require_pages
+from crawlrank.jobs.kernel.captures.outlink_lines import BASE, counted_hop
+from crawlrank.jobs.kernel.errors import BadInput, count_of
+from crawlrank.jobs.kernel.formats.hops import NAV_HOPS, SUBMIT_HOP
+from crawlrank.jobs.kernel.keys.heritrix_form import HeritrixRejects, heritrix_form
+from crawlrank.jobs.kernel.keys.keys import key_of
+from crawlrank.jobs.kernel.keys.uris import as_crawled
+from crawlrank.jobs.kernel.links.body_links import body_links, resolved
+from crawlrank.jobs.kernel.links.header_links import header_references, location
+from crawlrank.jobs.kernel.links.html_links import LinkGroup
+from crawlrank.jobs.kernel.links.html_selection import HtmlOptions
+from crawlrank.jobs.kernel.links.link_rules import FORM_RULES, NAV_CONTEXTS, RULES
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl, opened
+from crawlrank.pipeline.analysis.audit.described_pages import DescribedPages
+from crawlrank.pipeline.analysis.audit.page_markup import Markup, last_name
 
 MAX_OUTLINKS = 6000  # Heritrix's own limit for a page
 EXAMPLES = 5

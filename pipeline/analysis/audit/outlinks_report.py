@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pipeline.analysis.audit.outlinks import CATEGORIES, Comparison, Difference
-from pipeline.terminal import TextTable
+from crawlrank.pipeline.analysis.audit.outlinks import CATEGORIES, Comparison, Difference
+from crawlrank.pipeline.terminal import TextTable
 
 SCHEMA = "crawlrank-compare-outlinks-1"
 MAX_CONTEXTS = 4

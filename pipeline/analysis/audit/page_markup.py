@@ -6,11 +6,11 @@ import re
 from functools import cached_property
 from urllib.parse import unquote
 
-from jobs.kernel.archive.records import Record
-from jobs.kernel.links.html_documents import Document
-from jobs.kernel.links.html_selection import HtmlOptions
-from jobs.kernel.markup.html_pieces import LONGEST_PAGE
-from jobs.kernel.markup.page_text import PageText
+from crawlrank.jobs.kernel.archive.records import Record
+from crawlrank.jobs.kernel.links.html_documents import Document
+from crawlrank.jobs.kernel.links.html_selection import HtmlOptions
+from crawlrank.jobs.kernel.markup.html_pieces import LONGEST_PAGE
+from crawlrank.jobs.kernel.markup.page_text import PageText
 
 _AUTHORITY = re.compile(r"\s*(?:[a-z]+:)?[/\\]{2,}([^/\\?#]*)", re.IGNORECASE).match
 

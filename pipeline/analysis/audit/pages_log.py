@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-from jobs.kernel.errors import count_of
+from crawlrank.jobs.kernel.errors import count_of
 
 PAGES_LOG = "crawlrank-pages.log"  # beside crawl.log
 WRONG = ("other-precedence", "other-level", "other-order-of-queues", "never-fetched")

@@ -7,11 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from jobs.kernel.errors import BadInput
-from pipeline.analysis.audit.findings import Audit
-from pipeline.analysis.audit.order import CLASSES
-from pipeline.analysis.plots.pictures import FORMATS, ORANGE, colour_map, drawing, new_figure, save
-from pipeline.data.arrays import Int64Array
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.analysis.audit.findings import Audit
+from crawlrank.pipeline.analysis.audit.order import CLASSES
+from crawlrank.pipeline.analysis.plots.pictures import (
+    FORMATS,
+    ORANGE,
+    colour_map,
+    drawing,
+    new_figure,
+    save,
+)
+from crawlrank.pipeline.data.arrays import Int64Array
 
 COLUMNS = 240  # bins that are drawn, if there are more than twice as many
 NAMED = 30  # classes that get a name on the axis, at most

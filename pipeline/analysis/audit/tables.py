@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from jobs.kernel.formats.hops import HERITRIX_HOPS, HOPS
-from pipeline.analysis.audit.audit_json import time
-from pipeline.analysis.audit.causes import MEANINGS
-from pipeline.analysis.audit.crawl_log import KINDS
-from pipeline.analysis.audit.findings import DEPTHS, Audit
-from pipeline.analysis.audit.order import Measure
-from pipeline.terminal import TextTable
+from crawlrank.jobs.kernel.formats.hops import HERITRIX_HOPS, HOPS
+from crawlrank.pipeline.analysis.audit.audit_json import time
+from crawlrank.pipeline.analysis.audit.causes import MEANINGS
+from crawlrank.pipeline.analysis.audit.crawl_log import KINDS
+from crawlrank.pipeline.analysis.audit.findings import DEPTHS, Audit
+from crawlrank.pipeline.analysis.audit.order import Measure
+from crawlrank.pipeline.terminal import TextTable
 
 TOP_HOSTS = 10
 MAX_ROWS = 130  # classes

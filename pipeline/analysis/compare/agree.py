@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pipeline.data.graph import Floats
-from pipeline.ranking.agreement import Displacement, RankAgreement, agreement
-from pipeline.ranking.classes import Classes
-from pipeline.ranking.digits import rounded
-from pipeline.workfolder.results.finished import Finished
+from crawlrank.pipeline.data.graph import Floats
+from crawlrank.pipeline.ranking.agreement import Displacement, RankAgreement, agreement
+from crawlrank.pipeline.ranking.classes import Classes
+from crawlrank.pipeline.ranking.digits import rounded
+from crawlrank.pipeline.workfolder.results.finished import Finished
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from jobs.kernel.errors import count_of
-from pipeline.analysis.compare.agree import BestLink, PairAgreement
-from pipeline.analysis.compare.rated import RatedRanking
-from pipeline.ranking.kappa import Kappa
-from pipeline.ranking.ratings import ClassAgreement
-from pipeline.terminal import TextTable
+from crawlrank.jobs.kernel.errors import count_of
+from crawlrank.pipeline.analysis.compare.agree import BestLink, PairAgreement
+from crawlrank.pipeline.analysis.compare.rated import RatedRanking
+from crawlrank.pipeline.ranking.kappa import Kappa
+from crawlrank.pipeline.ranking.ratings import ClassAgreement
+from crawlrank.pipeline.terminal import TextTable
 
 SCHEMA = "crawlrank-agree-1"
 

@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from jobs.kernel.errors import BadInput
-from pipeline.analysis.compare.diff_moves import Move, explained_moves
-from pipeline.analysis.compare.diff_side import NO_PAGE, RankedPage, Side, Sides
-from pipeline.data.graph import Positions
-from pipeline.ranking.correlations import kendall, spearman
-from pipeline.ranking.digits import rounded
-from pipeline.workfolder.results.finished import Finished
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.analysis.compare.diff_moves import Move, explained_moves
+from crawlrank.pipeline.analysis.compare.diff_side import NO_PAGE, RankedPage, Side, Sides
+from crawlrank.pipeline.data.graph import Positions
+from crawlrank.pipeline.ranking.correlations import kendall, spearman
+from crawlrank.pipeline.ranking.digits import rounded
+from crawlrank.pipeline.workfolder.results.finished import Finished
 
 WITHOUT_EFFECT = ("--runner",)  # on results
 

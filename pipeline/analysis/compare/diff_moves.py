@@ -16,9 +16,9 @@ from types import MappingProxyType
 
 import numpy as np
 
-from pipeline.analysis.compare.diff_side import NO_PAGE, RankedPage, Side, Sides
-from pipeline.data.graph import Mask, Positions
-from pipeline.workfolder.results.finished import Incoming
+from crawlrank.pipeline.analysis.compare.diff_side import NO_PAGE, RankedPage, Side, Sides
+from crawlrank.pipeline.data.graph import Mask, Positions
+from crawlrank.pipeline.workfolder.results.finished import Incoming
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pipeline.analysis.compare.diff import Diff
-from pipeline.analysis.compare.diff_moves import LinkChange, LinkChanges, Move
-from pipeline.analysis.compare.diff_side import RankedPage
-from pipeline.bounds import Bounds
-from pipeline.options import option_words
-from pipeline.terminal import TextTable
+from crawlrank.pipeline.analysis.compare.diff import Diff
+from crawlrank.pipeline.analysis.compare.diff_moves import LinkChange, LinkChanges, Move
+from crawlrank.pipeline.analysis.compare.diff_side import RankedPage
+from crawlrank.pipeline.bounds import Bounds
+from crawlrank.pipeline.options import option_words
+from crawlrank.pipeline.terminal import TextTable
 
 SCHEMA = "crawlrank-diff-1"
 

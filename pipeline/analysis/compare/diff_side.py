@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.data.graph import Floats, Mask, Positions
-from pipeline.workfolder.results.finished import Finished, Node
+from crawlrank.pipeline.data.graph import Floats, Mask, Positions
+from crawlrank.pipeline.workfolder.results.finished import Finished, Node
 
 NO_PAGE = -1  # in place of an id of the other run
 

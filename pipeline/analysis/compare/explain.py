@@ -14,19 +14,19 @@ from typing import Any
 
 import numpy as np
 
-from jobs.kernel.captures.choosing import CHARSET, NOTHING_LEFT
-from jobs.kernel.keys.heritrix_form import HeritrixRejects
-from pipeline.analysis.compare.links_to_page import LinksToPage, links_to_page
-from pipeline.analysis.compare.similar import unknown_page
-from pipeline.analysis.compare.standing import Standing, standing_of
-from pipeline.bounds import Bounds
-from pipeline.contract import SUMMARY
-from pipeline.precedence.caveats import Caveat, caveats_in
-from pipeline.precedence.heritrix_column import lasting_form
-from pipeline.ranking.sites.names import NAMES
-from pipeline.workfolder.results.finished import Finished, Node
-from pipeline.workfolder.results.line_search import first_lines
-from pipeline.workfolder.results.page_keys import key_maker
+from crawlrank.jobs.kernel.captures.choosing import CHARSET, NOTHING_LEFT
+from crawlrank.jobs.kernel.keys.heritrix_form import HeritrixRejects
+from crawlrank.pipeline.analysis.compare.links_to_page import LinksToPage, links_to_page
+from crawlrank.pipeline.analysis.compare.similar import unknown_page
+from crawlrank.pipeline.analysis.compare.standing import Standing, standing_of
+from crawlrank.pipeline.bounds import Bounds
+from crawlrank.pipeline.contract import SUMMARY
+from crawlrank.pipeline.precedence.caveats import Caveat, caveats_in
+from crawlrank.pipeline.precedence.heritrix_column import lasting_form
+from crawlrank.pipeline.ranking.sites.names import NAMES
+from crawlrank.pipeline.workfolder.results.finished import Finished, Node
+from crawlrank.pipeline.workfolder.results.line_search import first_lines
+from crawlrank.pipeline.workfolder.results.page_keys import key_maker
 
 SPELLINGS, CAPTURES, FOLDS = 20, 10, 10  # of each, how many are shown
 

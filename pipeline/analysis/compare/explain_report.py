@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobs.kernel.errors import count_of
-from pipeline.analysis.compare.explain import Explanation, Folded, Spelling
-from pipeline.analysis.compare.links_to_page import LinksToPage
-from pipeline.precedence.caveats import caveats_table
-from pipeline.terminal import TextTable
+from crawlrank.jobs.kernel.errors import count_of
+from crawlrank.pipeline.analysis.compare.explain import Explanation, Folded, Spelling
+from crawlrank.pipeline.analysis.compare.links_to_page import LinksToPage
+from crawlrank.pipeline.precedence.caveats import caveats_table
+from crawlrank.pipeline.terminal import TextTable
 
 DECIDES = {
     "key": "the key decides",

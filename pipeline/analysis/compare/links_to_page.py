@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from jobs.kernel.formats.hops import LINK_HOPS
-from pipeline.workfolder.results.finished import Finished
+from crawlrank.jobs.kernel.formats.hops import LINK_HOPS
+from crawlrank.pipeline.workfolder.results.finished import Finished
 
 #: by the key of the source: the links from there, and whether it has an id
 _OF_SOURCES = """

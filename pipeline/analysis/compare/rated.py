@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jobs.kernel.errors import BadInput, count_of
-from jobs.kernel.formats.counters import MAX_EXAMPLES
-from pipeline.ranking.digits import rounded
-from pipeline.ranking.ratings import LibrarianScore, RatingTable, librarian_score
-from pipeline.workfolder.results.finished import Finished
-from pipeline.workfolder.results.weights import nodes_of
+from crawlrank.jobs.kernel.errors import BadInput, count_of
+from crawlrank.jobs.kernel.formats.counters import MAX_EXAMPLES
+from crawlrank.pipeline.ranking.digits import rounded
+from crawlrank.pipeline.ranking.ratings import LibrarianScore, RatingTable, librarian_score
+from crawlrank.pipeline.workfolder.results.finished import Finished
+from crawlrank.pipeline.workfolder.results.weights import nodes_of
 
 
 @dataclass(frozen=True)

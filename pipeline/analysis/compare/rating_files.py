@@ -19,9 +19,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jobs.kernel.errors import BadInput, count_of
-from pipeline.ranking.ratings import RATINGS, RatingTable
-from pipeline.workfolder.weight_files import numbered_texts, require_utf_8
+from crawlrank.jobs.kernel.errors import BadInput, count_of
+from crawlrank.pipeline.ranking.ratings import RATINGS, RatingTable
+from crawlrank.pipeline.workfolder.weight_files import numbered_texts, require_utf_8
 
 COLUMNS = ("page", "rater", "rating")
 HEADER = f"the header {','.join(COLUMNS)}"

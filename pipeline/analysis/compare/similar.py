@@ -3,8 +3,8 @@ host, or of hosts with a similar name."""
 
 from __future__ import annotations
 
-from jobs.kernel.errors import BadInput
-from pipeline.workfolder.results.finished import Finished
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.workfolder.results.finished import Finished
 
 SHOWN = 3
 EDITS = 3  # letters by which a host may differ

@@ -11,9 +11,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from jobs.kernel.formats.order import rounded
-from pipeline.ranking.class_ranges import class_of
-from pipeline.workfolder.results.finished import Finished
+from crawlrank.jobs.kernel.formats.order import rounded
+from crawlrank.pipeline.ranking.class_ranges import class_of
+from crawlrank.pipeline.workfolder.results.finished import Finished
 
 COUNTS = """
     SELECT count(*), fsum(score), count(*) FILTER (score >= $low AND score <= $high),

@@ -9,13 +9,13 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from jobs.kernel.errors import BadInput
-from pipeline.bounds import Bounds
-from pipeline.data.output.spreadsheets import csv_pieces
-from pipeline.data.output.standard_output import STDOUT, write_output
-from pipeline.options import HostSort, SiteBy
-from pipeline.terminal import TextTable
-from pipeline.terminal.json_text import json_text
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.bounds import Bounds
+from crawlrank.pipeline.data.output.spreadsheets import csv_pieces
+from crawlrank.pipeline.data.output.standard_output import STDOUT, write_output
+from crawlrank.pipeline.options import HostSort, SiteBy
+from crawlrank.pipeline.terminal import TextTable
+from crawlrank.pipeline.terminal.json_text import json_text
 
 SCHEMA = "crawlrank-hosts/1"
 MOST_CLASSES = 10  # in the table; with more of them, class 1 alone

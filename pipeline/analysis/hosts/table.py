@@ -22,20 +22,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.storage.temporary import temporary_folder
-from pipeline.analysis.plots.plot_data import host_ranges
-from pipeline.analysis.report.host_links import count_links
-from pipeline.data.database import batches, database
-from pipeline.data.graph import Positions
-from pipeline.options import HostSort, PrecedenceOptions, SiteBy
-from pipeline.precedence.filters import PageFilters
-from pipeline.precedence.page_table import BUDGET, RankedPages, open_pages
-from pipeline.ranking.sites.names import NAMES
-from pipeline.workfolder.imported import GRAPH
-from pipeline.workfolder.manifest import Manifest
-from pipeline.workfolder.results.finished import Finished
-from pipeline.workfolder.results.opened import open_finished
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.storage.temporary import temporary_folder
+from crawlrank.pipeline.analysis.plots.plot_data import host_ranges
+from crawlrank.pipeline.analysis.report.host_links import count_links
+from crawlrank.pipeline.data.database import batches, database
+from crawlrank.pipeline.data.graph import Positions
+from crawlrank.pipeline.options import HostSort, PrecedenceOptions, SiteBy
+from crawlrank.pipeline.precedence.filters import PageFilters
+from crawlrank.pipeline.precedence.page_table import BUDGET, RankedPages, open_pages
+from crawlrank.pipeline.ranking.sites.names import NAMES
+from crawlrank.pipeline.workfolder.imported import GRAPH
+from crawlrank.pipeline.workfolder.manifest import Manifest
+from crawlrank.pipeline.workfolder.results.finished import Finished
+from crawlrank.pipeline.workfolder.results.opened import open_finished
 
 SUMS = ("pages", "captured", "captures", "score", "best")
 OF_CAPTURES = ("captured", "captures")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, TextIO
 
-from jobs.kernel.formats.hops import LINK_HOPS
-from pipeline.analysis.inspect.inspection import ArchiveCounts, Inspection, Total
-from pipeline.terminal.json_text import json_text
-from pipeline.workfolder.masking import masked
+from crawlrank.jobs.kernel.formats.hops import LINK_HOPS
+from crawlrank.pipeline.analysis.inspect.inspection import ArchiveCounts, Inspection, Total
+from crawlrank.pipeline.terminal.json_text import json_text
+from crawlrank.pipeline.workfolder.masking import masked
 
 SCHEMA = "crawlrank-inspect-1"
 TOP_HOSTS = 10

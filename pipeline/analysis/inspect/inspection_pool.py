@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from jobs.kernel.captures.extraction_options import ExtractionOptions
-from jobs.kernel.errors import died
-from jobs.kernel.links.pdf_links import require_reader
-from jobs.kernel.machine.cores import at_a_time
-from jobs.kernel.storage.opening import PathOrUrl
-from pipeline.analysis.inspect.inspection import Inspection, inspect_archive
-from pipeline.data.workers import Died, Tell, answers
+from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
+from crawlrank.jobs.kernel.errors import died
+from crawlrank.jobs.kernel.links.pdf_links import require_reader
+from crawlrank.jobs.kernel.machine.cores import at_a_time
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl
+from crawlrank.pipeline.analysis.inspect.inspection import Inspection, inspect_archive
+from crawlrank.pipeline.data.workers import Died, Tell, answers
 
 AHEAD = 4  # results for each process that may wait for their turn; bounds memory
 KILLED = died("perhaps for want of memory or threads")

@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from jobs.kernel.archive.damage import REASONS
-from jobs.kernel.errors import count_of
-from jobs.kernel.formats import hops
-from pipeline.analysis.inspect.inspection import MAX_PLACES, Inspection, Total
-from pipeline.analysis.inspect.inspection_json import TOP_HOSTS, by_hop, by_name, records_format
-from pipeline.pages.formats import size
-from pipeline.terminal import TextTable
-from pipeline.terminal.counter_meanings import meaning_of
-from pipeline.workfolder.masking import masked
+from crawlrank.jobs.kernel.archive.damage import REASONS
+from crawlrank.jobs.kernel.errors import count_of
+from crawlrank.jobs.kernel.formats import hops
+from crawlrank.pipeline.analysis.inspect.inspection import MAX_PLACES, Inspection, Total
+from crawlrank.pipeline.analysis.inspect.inspection_json import (
+    TOP_HOSTS,
+    by_hop,
+    by_name,
+    records_format,
+)
+from crawlrank.pipeline.pages.formats import size
+from crawlrank.pipeline.terminal import TextTable
+from crawlrank.pipeline.terminal.counter_meanings import meaning_of
+from crawlrank.pipeline.workfolder.masking import masked
 
 MAX_ROWS = 200  # archives that are shown
 MAX_NAMES = 15  # statuses, media types

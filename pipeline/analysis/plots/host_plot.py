@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from jobs.kernel.errors import BadInput
-from pipeline.analysis.plots.pictures import (
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.analysis.plots.pictures import (
     BLUE,
     FORMATS,
     colour_map,

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from jobs.kernel.errors import CrawlrankError
-from jobs.kernel.machine.extras import cure_of
-from pipeline.data.datasets import replacing
+from crawlrank.jobs.kernel.errors import CrawlrankError
+from crawlrank.jobs.kernel.machine.extras import cure_of
+from crawlrank.pipeline.data.datasets import replacing
 
 FORMATS = ("png", "svg")
 SETTINGS = {

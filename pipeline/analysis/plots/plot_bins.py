@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pipeline.data.graph import Floats, Positions, Targets
+from crawlrank.pipeline.data.graph import Floats, Positions, Targets
 
 BINS = 60
 BLOCK = 1 << 20

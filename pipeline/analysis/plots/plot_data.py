@@ -19,12 +19,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipeline.data.database import database
-from pipeline.data.graph import Floats, Mask, Positions, Targets
-from pipeline.data.memory import half_of_machine
-from pipeline.ranking.class_ranges import Numbers
-from pipeline.workfolder.results.finished import Finished
-from pipeline.workfolder.results.opened import open_finished
+from crawlrank.pipeline.data.database import database
+from crawlrank.pipeline.data.graph import Floats, Mask, Positions, Targets
+from crawlrank.pipeline.data.memory import half_of_machine
+from crawlrank.pipeline.ranking.class_ranges import Numbers
+from crawlrank.pipeline.workfolder.results.finished import Finished
+from crawlrank.pipeline.workfolder.results.opened import open_finished
 
 TOP_HOSTS = 20
 

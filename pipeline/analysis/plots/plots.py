@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from jobs.kernel.storage.temporary import temporary_folder
-from pipeline.analysis.plots.pictures import (
+from crawlrank.jobs.kernel.storage.temporary import temporary_folder
+from crawlrank.pipeline.analysis.plots.pictures import (
     BLUE,
     FORMATS,
     ORANGE,
@@ -26,16 +26,16 @@ from pipeline.analysis.plots.pictures import (
     set_ticks,
     shown_name,
 )
-from pipeline.analysis.plots.plot_bins import class_counts, rank_against_indegree
-from pipeline.analysis.plots.plot_data import Pages, read_pages
-from pipeline.analysis.plots.site_plots import SITE_PLOTS
-from pipeline.analysis.sites.table import read_sites
-from pipeline.data.graph import Mask, Positions
-from pipeline.ranking.methods import method_of
-from pipeline.ranking.sites.names import host_name
-from pipeline.ranking.structure.distribution import distribution
-from pipeline.workfolder.manifest import require_manifest
-from pipeline.workfolder.work_folder import refuse_dataset
+from crawlrank.pipeline.analysis.plots.plot_bins import class_counts, rank_against_indegree
+from crawlrank.pipeline.analysis.plots.plot_data import Pages, read_pages
+from crawlrank.pipeline.analysis.plots.site_plots import SITE_PLOTS
+from crawlrank.pipeline.analysis.sites.table import read_sites
+from crawlrank.pipeline.data.graph import Mask, Positions
+from crawlrank.pipeline.ranking.methods import method_of
+from crawlrank.pipeline.ranking.sites.names import host_name
+from crawlrank.pipeline.ranking.structure.distribution import distribution
+from crawlrank.pipeline.workfolder.manifest import require_manifest
+from crawlrank.pipeline.workfolder.work_folder import refuse_dataset
 
 __all__ = ["FORMATS", "PLOTS", "NoMatplotlib", "plot"]
 

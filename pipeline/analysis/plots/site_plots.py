@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from jobs.kernel.errors import count_of
-from pipeline.analysis.plots.pictures import BLUE, new_figure, set_ticks, shown_name
-from pipeline.data.graph import Floats, Positions
+from crawlrank.jobs.kernel.errors import count_of
+from crawlrank.pipeline.analysis.plots.pictures import BLUE, new_figure, set_ticks, shown_name
+from crawlrank.pipeline.data.graph import Floats, Positions
 
 TOP = 20  # bars
 LOWEST = 0.1  # of the axis of scores; no score is below 0.15

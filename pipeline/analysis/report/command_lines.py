@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from pipeline.contract import EMBEDDED
-from pipeline.options import RunOptions, option_words
-from pipeline.ranking.methods import METHODS, method_of
-from pipeline.workfolder.manifest import Manifest
-from pipeline.workfolder.rankings import OWN
+from crawlrank.pipeline.contract import EMBEDDED
+from crawlrank.pipeline.options import RunOptions, option_words
+from crawlrank.pipeline.ranking.methods import METHODS, method_of
+from crawlrank.pipeline.workfolder.manifest import Manifest
+from crawlrank.pipeline.workfolder.rankings import OWN
 
 #: parameters that follow from others, and are no options
 DERIVED = ("--runner", "--timestamps", "--canonical")

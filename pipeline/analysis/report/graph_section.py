@@ -5,18 +5,24 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from jobs.kernel.formats.counters import LINKS_WITHOUT_ID, SELF_LINKS, SOURCES_WITHOUT_ID
-from pipeline.analysis.compare.diff_side import Side
-from pipeline.contract import RANK
-from pipeline.data.csr import Csr
-from pipeline.ranking.structure.bow_tie import PARTS, bow_tie
-from pipeline.ranking.structure.components import (
+from crawlrank.jobs.kernel.formats.counters import LINKS_WITHOUT_ID, SELF_LINKS, SOURCES_WITHOUT_ID
+from crawlrank.pipeline.analysis.compare.diff_side import Side
+from crawlrank.pipeline.contract import RANK
+from crawlrank.pipeline.data.csr import Csr
+from crawlrank.pipeline.ranking.structure.bow_tie import PARTS, bow_tie
+from crawlrank.pipeline.ranking.structure.components import (
     strong_components,
     weak_components,
 )
-from pipeline.ranking.structure.degrees import Degrees, gini, indegrees, outdegrees, reciprocity
-from pipeline.workfolder.imported import GRAPH
-from pipeline.workfolder.manifest import Manifest
+from crawlrank.pipeline.ranking.structure.degrees import (
+    Degrees,
+    gini,
+    indegrees,
+    outdegrees,
+    reciprocity,
+)
+from crawlrank.pipeline.workfolder.imported import GRAPH
+from crawlrank.pipeline.workfolder.manifest import Manifest
 
 
 def counts_section(manifest: Manifest) -> dict[str, Any] | None:

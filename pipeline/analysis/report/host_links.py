@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jobs.kernel.machine.machine_code import loop
-from pipeline.data.csr import Csr, Ids, Offsets
-from pipeline.data.graph import Floats, Mask, Positions
-from pipeline.data.mapped import release
+from crawlrank.jobs.kernel.machine.machine_code import loop
+from crawlrank.pipeline.data.csr import Csr, Ids, Offsets
+from crawlrank.pipeline.data.graph import Floats, Mask, Positions
+from crawlrank.pipeline.data.mapped import release
 
 PIECE = 1 << 18  # nodes whose links are counted at once
 OTHERS = -1  # the number of a host that is not among the largest

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline.analysis.compare.diff_side import Side
-from pipeline.analysis.plots.plot_bins import class_counts
-from pipeline.analysis.plots.plot_data import host_ranges
-from pipeline.analysis.report.host_links import LinkedHosts, hosts_of, links_among
-from pipeline.analysis.sites.table import read_sites
-from pipeline.data.csr import Csr
-from pipeline.data.graph import Positions
-from pipeline.ranking.sites.names import domain_name, host_name
-from pipeline.workfolder.imported import GRAPH
-from pipeline.workfolder.results.finished import Finished
+from crawlrank.pipeline.analysis.compare.diff_side import Side
+from crawlrank.pipeline.analysis.plots.plot_bins import class_counts
+from crawlrank.pipeline.analysis.plots.plot_data import host_ranges
+from crawlrank.pipeline.analysis.report.host_links import LinkedHosts, hosts_of, links_among
+from crawlrank.pipeline.analysis.sites.table import read_sites
+from crawlrank.pipeline.data.csr import Csr
+from crawlrank.pipeline.data.graph import Positions
+from crawlrank.pipeline.ranking.sites.names import domain_name, host_name
+from crawlrank.pipeline.workfolder.imported import GRAPH
+from crawlrank.pipeline.workfolder.results.finished import Finished
 
 LISTED = 200  # hosts with the highest sum of scores
 SITES = 50  # listed

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pipeline.analysis.report.in_short import in_short
-from pipeline.analysis.report.proved import with_proved_digits
-from pipeline.pages.formats import cut
-from pipeline.pages.page import address, embedded_json, page
+from crawlrank.pipeline.analysis.report.in_short import in_short
+from crawlrank.pipeline.analysis.report.proved import with_proved_digits
+from crawlrank.pipeline.pages.formats import cut
+from crawlrank.pipeline.pages.page import address, embedded_json, page
 
 SHOWN = 25  # rows of a long table that are there without scripts
 BYTES = 3_000_000  # of the best pages

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pipeline.pages.formats import percent, size, small
+from crawlrank.pipeline.pages.formats import percent, size, small
 
 ReportDocument = Mapping[str, Any]
 

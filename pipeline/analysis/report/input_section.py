@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any
 
-from jobs.kernel.archive.index.lines import INDEX
-from jobs.kernel.captures.counters import CAPTURED
-from jobs.kernel.errors import count_of
-from jobs.kernel.formats.hops import HOPS
-from pipeline.terminal import counter_meanings
-from pipeline.workfolder.manifest import Manifest
-from pipeline.workfolder.masking import masked
-from pipeline.workfolder.results.finished import Finished
+from crawlrank.jobs.kernel.archive.index.lines import INDEX
+from crawlrank.jobs.kernel.captures.counters import CAPTURED
+from crawlrank.jobs.kernel.errors import count_of
+from crawlrank.jobs.kernel.formats.hops import HOPS
+from crawlrank.pipeline.terminal import counter_meanings
+from crawlrank.pipeline.workfolder.manifest import Manifest
+from crawlrank.pipeline.workfolder.masking import masked
+from crawlrank.pipeline.workfolder.results.finished import Finished
 
 ARCHIVES = PLACES = 100  # listed
 HOSTS = 25

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.analysis.compare.diff_side import Side
-from pipeline.data.csr import Csr
-from pipeline.workfolder.results.finished import Finished, Incoming
+from crawlrank.pipeline.analysis.compare.diff_side import Side
+from crawlrank.pipeline.data.csr import Csr
+from crawlrank.pipeline.workfolder.results.finished import Finished, Incoming
 
 REASONS = 3  # links listed for each page
 LINKS_AT_ONCE = 1 << 22  # that are looked at

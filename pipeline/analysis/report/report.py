@@ -17,29 +17,33 @@ from typing import Any, NamedTuple
 
 import duckdb
 
-from pipeline.analysis.compare.agree import agree, sides_of
-from pipeline.analysis.compare.diff import diff
-from pipeline.analysis.compare.diff_side import Side
-from pipeline.analysis.report.command_lines import commands
-from pipeline.analysis.report.graph_section import counts_section, structure_section
-from pipeline.analysis.report.host_section import hosts_section, sites_section
-from pipeline.analysis.report.input_section import hosts_captured, input_section, links_section
-from pipeline.analysis.report.page_rows import page_rows
-from pipeline.analysis.report.run_section import beans, run_section
-from pipeline.analysis.report.score_section import (
+from crawlrank.pipeline.analysis.compare.agree import agree, sides_of
+from crawlrank.pipeline.analysis.compare.diff import diff
+from crawlrank.pipeline.analysis.compare.diff_side import Side
+from crawlrank.pipeline.analysis.report.command_lines import commands
+from crawlrank.pipeline.analysis.report.graph_section import counts_section, structure_section
+from crawlrank.pipeline.analysis.report.host_section import hosts_section, sites_section
+from crawlrank.pipeline.analysis.report.input_section import (
+    hosts_captured,
+    input_section,
+    links_section,
+)
+from crawlrank.pipeline.analysis.report.page_rows import page_rows
+from crawlrank.pipeline.analysis.report.run_section import beans, run_section
+from crawlrank.pipeline.analysis.report.score_section import (
     classes_section,
     opic_section,
     rounds_section,
     scores_section,
 )
-from pipeline.contract import RANK
-from pipeline.data.memory import require_memory
-from pipeline.precedence.caveats import caveats_in
-from pipeline.workfolder.manifest import Manifest, require_manifest
-from pipeline.workfolder.rankings import ranking_folder, require_current
-from pipeline.workfolder.results.dataset_folders import finished_manifest
-from pipeline.workfolder.results.finished import Finished
-from pipeline.workfolder.results.opened import open_finished
+from crawlrank.pipeline.contract import RANK
+from crawlrank.pipeline.data.memory import require_memory
+from crawlrank.pipeline.precedence.caveats import caveats_in
+from crawlrank.pipeline.workfolder.manifest import Manifest, require_manifest
+from crawlrank.pipeline.workfolder.rankings import ranking_folder, require_current
+from crawlrank.pipeline.workfolder.results.dataset_folders import finished_manifest
+from crawlrank.pipeline.workfolder.results.finished import Finished
+from crawlrank.pipeline.workfolder.results.opened import open_finished
 
 SCHEMA = "crawlrank-report-1"
 NODE_BYTES = 2 * 64  # scores, classes and places 47, of the structure 17; twice, for DuckDB

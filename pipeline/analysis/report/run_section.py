@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from pipeline.contract import BEANS, RANK, STEPS
-from pipeline.workfolder.imported import steps_of
-from pipeline.workfolder.manifest import Manifest
-from pipeline.workfolder.results.dataset_folders import UnusableDataset
-from pipeline.workfolder.results.finished import CURE, Finished
+from crawlrank.pipeline.contract import BEANS, RANK, STEPS
+from crawlrank.pipeline.workfolder.imported import steps_of
+from crawlrank.pipeline.workfolder.manifest import Manifest
+from crawlrank.pipeline.workfolder.results.dataset_folders import UnusableDataset
+from crawlrank.pipeline.workfolder.results.finished import CURE, Finished
 
 
 def run_section(manifest: Manifest) -> dict[str, Any]:

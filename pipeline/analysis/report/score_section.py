@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.analysis.compare.diff_side import Side
-from pipeline.analysis.report.page_rows import page_rows
-from pipeline.bounds import bounds_of
-from pipeline.contract import RANK, SUMMARY, Round
-from pipeline.data.csr import Csr
-from pipeline.data.graph import Floats
-from pipeline.ranking.methods import method_of
-from pipeline.ranking.structure.distribution import distribution
-from pipeline.workfolder.manifest import Manifest
-from pipeline.workfolder.results.dataset_folders import UnusableDataset
-from pipeline.workfolder.results.finished import CURE, Finished
+from crawlrank.pipeline.analysis.compare.diff_side import Side
+from crawlrank.pipeline.analysis.report.page_rows import page_rows
+from crawlrank.pipeline.bounds import bounds_of
+from crawlrank.pipeline.contract import RANK, SUMMARY, Round
+from crawlrank.pipeline.data.csr import Csr
+from crawlrank.pipeline.data.graph import Floats
+from crawlrank.pipeline.ranking.methods import method_of
+from crawlrank.pipeline.ranking.structure.distribution import distribution
+from crawlrank.pipeline.workfolder.manifest import Manifest
+from crawlrank.pipeline.workfolder.results.dataset_folders import UnusableDataset
+from crawlrank.pipeline.workfolder.results.finished import CURE, Finished
 
 POINTS = ROUNDS = 200  # of a curve
 OF_ROUNDS = (

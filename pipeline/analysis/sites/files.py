@@ -14,10 +14,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from jobs.kernel.errors import BadInput
-from pipeline.analysis.sites.table import COLUMNS
-from pipeline.data.datasets import replacing
-from pipeline.data.output.spreadsheets import csv_pieces
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.analysis.sites.table import COLUMNS
+from crawlrank.pipeline.data.datasets import replacing
+from crawlrank.pipeline.data.output.spreadsheets import csv_pieces
 
 PIECE = 1 << 14  # rows
 

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from jobs.kernel.errors import BadInput, count_of
-from jobs.kernel.storage.temporary import temporary_folder
-from pipeline.bounds import Bounds
-from pipeline.data.parquet import parquet_batches
-from pipeline.ranking.classes import cut
-from pipeline.ranking.methods import method_of
-from pipeline.terminal import TextTable
-from pipeline.workfolder.results.dataset_folders import DatasetFolders, finished_manifest
+from crawlrank.jobs.kernel.errors import BadInput, count_of
+from crawlrank.jobs.kernel.storage.temporary import temporary_folder
+from crawlrank.pipeline.bounds import Bounds
+from crawlrank.pipeline.data.parquet import parquet_batches
+from crawlrank.pipeline.ranking.classes import cut
+from crawlrank.pipeline.ranking.methods import method_of
+from crawlrank.pipeline.terminal import TextTable
+from crawlrank.pipeline.workfolder.results.dataset_folders import DatasetFolders, finished_manifest
 
 SITES = "sites.parquet"
 RANKED = ("site", "pages", "links_in", "links_out", "sites_in", "sites_out", "score", "share")

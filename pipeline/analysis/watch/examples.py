@@ -8,7 +8,7 @@ graph with which aduana, the crawler's backend of scrapinghub, explains HITS, an
 
 from __future__ import annotations
 
-from pipeline.analysis.watch.graphs import Drawn
+from crawlrank.pipeline.analysis.watch.graphs import Drawn
 
 EXAMPLES = (
     Drawn(

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.reading import read_lines
-from pipeline.data.graph import Graph, read_graph
-from pipeline.terminal import printable
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.formats.reading import read_lines
+from crawlrank.pipeline.data.graph import Graph, read_graph
+from crawlrank.pipeline.terminal import printable
 
 MOST_NODES = 300
 OWN = "own"  # how a link to a state names a graph that is no example

@@ -11,14 +11,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from jobs.kernel.errors import BadInput
-from pipeline.analysis.compare.similar import unknown_page
-from pipeline.analysis.watch.graphs import OWN, Drawn
-from pipeline.data.graph import Floats, Positions
-from pipeline.terminal import printable
-from pipeline.workfolder.results.finished import Finished
-from pipeline.workfolder.results.page_keys import key_maker
-from pipeline.workfolder.results.weights import nodes_of
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.analysis.compare.similar import unknown_page
+from crawlrank.pipeline.analysis.watch.graphs import OWN, Drawn
+from crawlrank.pipeline.data.graph import Floats, Positions
+from crawlrank.pipeline.terminal import printable
+from crawlrank.pipeline.workfolder.results.finished import Finished
+from crawlrank.pipeline.workfolder.results.page_keys import key_maker
+from crawlrank.pipeline.workfolder.results.weights import nodes_of
 
 LONGEST = 200  # characters of a URI in the page's own words
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from jobs.kernel.rank.equation import RECIPE
-from pipeline.analysis.watch.examples import EXAMPLES
-from pipeline.analysis.watch.graphs import MOST_NODES, Drawn
-from pipeline.pages.page import page
-from pipeline.ranking.aopic.windows import LEAST
-from pipeline.version import crawlrank_version
+from crawlrank.jobs.kernel.rank.equation import RECIPE
+from crawlrank.pipeline.analysis.watch.examples import EXAMPLES
+from crawlrank.pipeline.analysis.watch.graphs import MOST_NODES, Drawn
+from crawlrank.pipeline.pages.page import page
+from crawlrank.pipeline.ranking.aopic.windows import LEAST
+from crawlrank.pipeline.version import crawlrank_version
 
 SCRIPTS = (
     "random", "opic", "windows", "session", "fragment", "layout", "names", "drawing", "pages",

@@ -9,20 +9,20 @@ from typing import Any
 
 import click
 
-from jobs.kernel.errors import count_of
-from jobs.kernel.storage.opening import PathOrUrl
-from jobs.kernel.storage.web.allowed import (
+from crawlrank.jobs.kernel.errors import count_of
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl
+from crawlrank.jobs.kernel.storage.web.allowed import (
     ALLOW_HTTP,
     ALLOW_PRIVATE,
     WEB_BYTES,
     WEB_TIME,
 )
-from pipeline.cli.parameters.groups import Command, together
-from pipeline.cli.parameters.types import PathOrUrlType, Size, Whole
-from pipeline.data.memory import Memory
-from pipeline.terminal import printable
-from pipeline.workfolder.archive_lists import read_list
-from pipeline.workfolder.finding import find_archives
+from crawlrank.pipeline.cli.parameters.groups import Command, together
+from crawlrank.pipeline.cli.parameters.types import PathOrUrlType, Size, Whole
+from crawlrank.pipeline.data.memory import Memory
+from crawlrank.pipeline.terminal import printable
+from crawlrank.pipeline.workfolder.archive_lists import read_list
+from crawlrank.pipeline.workfolder.finding import find_archives
 
 EXAMPLES = 3
 #: option -> the variable that the processes of a run inherit, and its help

@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from jobs.kernel.errors import BadInput
-from pipeline.cli.parameters.configuration import (
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.cli.parameters.configuration import (
     NAME,
     VARIABLE,
     Configured,
@@ -18,12 +18,12 @@ from pipeline.cli.parameters.configuration import (
     is_path,
     key_of,
 )
-from pipeline.cli.parameters.help_groups import GroupedCommand
-from pipeline.cli.parameters.reading import reading
-from pipeline.cli.parameters.types import LocalPath, require_utf_8, require_word
-from pipeline.data.output.standard_output import STDOUT
-from pipeline.terminal import printable
-from pipeline.workfolder.work_folder import refuse_own_file
+from crawlrank.pipeline.cli.parameters.help_groups import GroupedCommand
+from crawlrank.pipeline.cli.parameters.reading import reading
+from crawlrank.pipeline.cli.parameters.types import LocalPath, require_utf_8, require_word
+from crawlrank.pipeline.data.output.standard_output import STDOUT
+from crawlrank.pipeline.terminal import printable
+from crawlrank.pipeline.workfolder.work_folder import refuse_own_file
 
 CONFIGURED = "crawlrank.configured"  # where the context keeps what a file has given
 #: options and arguments that name work folders, and options that name what a command writes

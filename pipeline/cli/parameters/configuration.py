@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 
 import click
 
-from jobs.kernel.storage.opening import require_file
-from pipeline.cli.parameters.help_groups import long_name
-from pipeline.cli.parameters.types import require_word
+from crawlrank.jobs.kernel.storage.opening import require_file
+from crawlrank.pipeline.cli.parameters.help_groups import long_name
+from crawlrank.pipeline.cli.parameters.types import require_word
 
 NAME = "crawlrank.toml"
 VARIABLE = "CRAWLRANK_CONFIG"

@@ -7,21 +7,21 @@ from typing import Any, get_args
 
 import click
 
-from jobs.kernel.captures.extraction_options import (
+from crawlrank.jobs.kernel.captures.extraction_options import (
     DEFAULTS,
     ExtractionOptions,
     LinksKept,
     Nofollow,
     Outlinks,
 )
-from pipeline.cli.parameters.groups import (
+from crawlrank.pipeline.cli.parameters.groups import (
     Command,
     Decorator,
     field_option,
     grouped,
     on_command_line,
 )
-from pipeline.cli.parameters.types import Whole
+from crawlrank.pipeline.cli.parameters.types import Whole
 
 max_record_option = field_option(
     DEFAULTS,

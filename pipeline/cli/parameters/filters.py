@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from pipeline.cli.parameters.groups import grouped, option
-from pipeline.cli.parameters.types import Whole
-from pipeline.precedence.filters import (
+from crawlrank.pipeline.cli.parameters.groups import grouped, option
+from crawlrank.pipeline.cli.parameters.types import Whole
+from crawlrank.pipeline.precedence.filters import (
     DETAILS,
     TYPES,
     PageFilters,

@@ -9,12 +9,12 @@ from typing import get_args
 
 import click
 
-from jobs.kernel.captures.choosing import CaptureRules, Gone
-from jobs.kernel.formats.order import DIGITS
-from jobs.kernel.keys.keys import Www, www_rule
-from jobs.kernel.machine.cores import A_CORE, at_a_time
-from jobs.mapreduce.launcher import RUNNERS, Launcher
-from pipeline.cli.parameters.groups import (
+from crawlrank.jobs.kernel.captures.choosing import CaptureRules, Gone
+from crawlrank.jobs.kernel.formats.order import DIGITS
+from crawlrank.jobs.kernel.keys.keys import Www, www_rule
+from crawlrank.jobs.kernel.machine.cores import A_CORE, at_a_time
+from crawlrank.jobs.mapreduce.launcher import RUNNERS, Launcher
+from crawlrank.pipeline.cli.parameters.groups import (
     Command,
     Decorator,
     field_option,
@@ -22,10 +22,10 @@ from pipeline.cli.parameters.groups import (
     on_command_line,
     option,
 )
-from pipeline.cli.parameters.types import LocalPath, Number, Size, SomeOf, Whole
-from pipeline.contract import COMBINED, TOLERANCE, Stop
-from pipeline.data.memory import Memory, half_of_machine
-from pipeline.options import (
+from crawlrank.pipeline.cli.parameters.types import LocalPath, Number, Size, SomeOf, Whole
+from crawlrank.pipeline.contract import COMBINED, TOLERANCE, Stop
+from crawlrank.pipeline.data.memory import Memory, half_of_machine
+from crawlrank.pipeline.options import (
     MAX_BINS,
     NODES,
     Alias,
@@ -34,8 +34,8 @@ from pipeline.options import (
     RunOptions,
     ValidationOptions,
 )
-from pipeline.ranking.methods import METHODS
-from pipeline.workfolder.rankings import ranking_folder
+from crawlrank.pipeline.ranking.methods import METHODS
+from crawlrank.pipeline.workfolder.rankings import ranking_folder
 
 OUTPUT = LocalPath(path_type=Path)
 

@@ -9,17 +9,17 @@ from typing import NamedTuple
 
 import click
 
-from pipeline.cli.interruption import ARGUMENTS, Interruption
-from pipeline.cli.outputs import STDOUT, check_files
-from pipeline.cli.parameters.command import CONFIGURED
-from pipeline.cli.parameters.configuration import Configured
-from pipeline.cli.parameters.groups import grouped, option
-from pipeline.cli.parameters.options import OUTPUT
-from pipeline.progress.choosing import reporter
-from pipeline.progress.log_lines import Log
-from pipeline.progress.reporter import Reporter, Several
-from pipeline.workfolder.masking import masked, masked_all
-from pipeline.workfolder.run_history import Invocation
+from crawlrank.pipeline.cli.interruption import ARGUMENTS, Interruption
+from crawlrank.pipeline.cli.outputs import STDOUT, check_files
+from crawlrank.pipeline.cli.parameters.command import CONFIGURED
+from crawlrank.pipeline.cli.parameters.configuration import Configured
+from crawlrank.pipeline.cli.parameters.groups import grouped, option
+from crawlrank.pipeline.cli.parameters.options import OUTPUT
+from crawlrank.pipeline.progress.choosing import reporter
+from crawlrank.pipeline.progress.log_lines import Log
+from crawlrank.pipeline.progress.reporter import Reporter, Several
+from crawlrank.pipeline.workfolder.masking import masked, masked_all
+from crawlrank.pipeline.workfolder.run_history import Invocation
 
 
 class Progress(NamedTuple):

@@ -9,13 +9,19 @@ from typing import get_args
 import click
 from click.core import ParameterSource
 
-from jobs.kernel.errors import count_of
-from pipeline.cli.parameters.groups import field_option, grouped, option, together
-from pipeline.cli.parameters.options import OUTPUT
-from pipeline.contract import EMBEDDED, LINK_WEIGHT, SITE
-from pipeline.options import CombineBy, LinkWeights, PageWeights, SiteOptions, parsed_link_weights
-from pipeline.ranking.methods import METHODS, Method
-from pipeline.terminal import printable
+from crawlrank.jobs.kernel.errors import count_of
+from crawlrank.pipeline.cli.parameters.groups import field_option, grouped, option, together
+from crawlrank.pipeline.cli.parameters.options import OUTPUT
+from crawlrank.pipeline.contract import EMBEDDED, LINK_WEIGHT, SITE
+from crawlrank.pipeline.options import (
+    CombineBy,
+    LinkWeights,
+    PageWeights,
+    SiteOptions,
+    parsed_link_weights,
+)
+from crawlrank.pipeline.ranking.methods import METHODS, Method
+from crawlrank.pipeline.terminal import printable
 
 WEIGHTS = {
     "--teleport": "personalized: how often a reader starts at each page, `URI-or-key weight`.",
@@ -32,7 +38,7 @@ def _weights(**paths: Path | None) -> PageWeights | None:
         return None
     if len(named) > 1:
         raise click.UsageError(f"{' and '.join(name for name, _ in named)} exclude each other")
-    from pipeline.rank_weights import page_weights  # slow to import
+    from crawlrank.pipeline.rank_weights import page_weights  # slow to import
 
     weights = page_weights(*named[0])
     if weights.damaged:

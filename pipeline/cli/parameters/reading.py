@@ -12,10 +12,10 @@ import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from jobs.kernel.errors import BadInput, CrawlrankError
-from pipeline.workfolder.lock import looked_at
-from pipeline.workfolder.rankings import RANKINGS
-from pipeline.workfolder.work_folder import MANIFEST
+from crawlrank.jobs.kernel.errors import BadInput, CrawlrankError
+from crawlrank.pipeline.workfolder.lock import looked_at
+from crawlrank.pipeline.workfolder.rankings import RANKINGS
+from crawlrank.pipeline.workfolder.work_folder import MANIFEST
 
 Stamp = tuple[int, int, int]  # of a manifest: its file, its time and its size
 

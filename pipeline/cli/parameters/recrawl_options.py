@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from pipeline.cli.parameters.groups import grouped, option
-from pipeline.cli.parameters.options import OUTPUT
-from pipeline.cli.parameters.types import Whole
+from crawlrank.pipeline.cli.parameters.groups import grouped, option
+from crawlrank.pipeline.cli.parameters.options import OUTPUT
+from crawlrank.pipeline.cli.parameters.types import Whole
 
 if TYPE_CHECKING:
-    from pipeline.heritrix.rest import Login
+    from crawlrank.pipeline.heritrix.rest import Login
 
 LAST_CLASS = 125
 MOST_PARTS = 10_000
@@ -56,7 +56,7 @@ def _console(
         return None
     if certificate and insecure:
         raise click.UsageError("give --certificate or --insecure, not both")
-    from pipeline.heritrix.rest import read_login
+    from crawlrank.pipeline.heritrix.rest import read_login
 
     return Console(rest, read_login(login), certificate, insecure, checkpoint)
 

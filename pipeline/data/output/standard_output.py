@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from pipeline.data.datasets import write_file
+from crawlrank.pipeline.data.datasets import write_file
 
 STDOUT = Path("-")
 CLOSED = 141  # exit code of a program whose reader has left, 128 + SIGPIPE, as shells know it

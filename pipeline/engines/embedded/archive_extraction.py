@@ -9,19 +9,19 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
-from jobs.kernel.archive.damage import MAX_LISTED, Damage, of_unread
-from jobs.kernel.archive.run_reader import ArchiveRange
-from jobs.kernel.captures.counters import require_pages
-from jobs.kernel.captures.extraction import Row, extract_runs
-from jobs.kernel.captures.extraction_options import ExtractionOptions
-from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.rows import Capture, LinkRun
-from jobs.kernel.storage.digesting import digested
-from jobs.kernel.storage.opening import name_of, opened
-from jobs.kernel.storage.positions import reported_position
-from pipeline.contract import ArchiveReport, ArchiveTask
-from pipeline.data.workers import Tell
-from pipeline.engines.embedded.columns import CapturesWriter, LinksWriter
+from crawlrank.jobs.kernel.archive.damage import MAX_LISTED, Damage, of_unread
+from crawlrank.jobs.kernel.archive.run_reader import ArchiveRange
+from crawlrank.jobs.kernel.captures.counters import require_pages
+from crawlrank.jobs.kernel.captures.extraction import Row, extract_runs
+from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.formats.rows import Capture, LinkRun
+from crawlrank.jobs.kernel.storage.digesting import digested
+from crawlrank.jobs.kernel.storage.opening import name_of, opened
+from crawlrank.jobs.kernel.storage.positions import reported_position
+from crawlrank.pipeline.contract import ArchiveReport, ArchiveTask
+from crawlrank.pipeline.data.workers import Tell
+from crawlrank.pipeline.engines.embedded.columns import CapturesWriter, LinksWriter
 
 
 class ArchiveWork(NamedTuple):

@@ -23,10 +23,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from jobs.kernel.formats.datasets import CAPTURES, LINKS
-from jobs.kernel.formats.rows import UNKNOWN, Capture
-from jobs.kernel.storage.arrow_files import native_file, parquet_metadata
-from pipeline.data.parquet import CHECKED, opened_parquet, reading_parquet, schema_of
+from crawlrank.jobs.kernel.formats.datasets import CAPTURES, LINKS
+from crawlrank.jobs.kernel.formats.rows import UNKNOWN, Capture
+from crawlrank.jobs.kernel.storage.arrow_files import native_file, parquet_metadata
+from crawlrank.pipeline.data.parquet import CHECKED, opened_parquet, reading_parquet, schema_of
 
 BLOCK = 1 << 18  # links
 BLOCK_STRINGS = 1 << 25  # bytes of distinct URIs, each of up to 8 KiB

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from jobs.kernel.captures.choosing import CaptureRules
-from jobs.kernel.captures.extraction_options import ExtractionOptions
-from jobs.kernel.errors import NotConverged
-from jobs.kernel.formats.counters import LINKS_WITHOUT_ID, SELF_LINKS, SOURCES_WITHOUT_ID
-from jobs.kernel.formats.usable import DROPPED
-from jobs.kernel.keys.keys import Www
-from pipeline.contract import (
+from crawlrank.jobs.kernel.captures.choosing import CaptureRules
+from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
+from crawlrank.jobs.kernel.errors import NotConverged
+from crawlrank.jobs.kernel.formats.counters import LINKS_WITHOUT_ID, SELF_LINKS, SOURCES_WITHOUT_ID
+from crawlrank.jobs.kernel.formats.usable import DROPPED
+from crawlrank.jobs.kernel.keys.keys import Www
+from crawlrank.pipeline.contract import (
     COLUMNS,
     ArchiveReport,
     ArchiveTask,
@@ -25,30 +25,36 @@ from pipeline.contract import (
     Stop,
     ValidationInput,
 )
-from pipeline.data.csr_files import open_csr
-from pipeline.data.datasets import move
-from pipeline.data.memory import LOOPS, Memory, require_memory
-from pipeline.data.scores_file import DUMMY, SCORES, open_scores, read_dummy
-from pipeline.engines.embedded.canonicalization.canonicalize import canonicalize
-from pipeline.engines.embedded.canonicalization.numbering import URIS
-from pipeline.engines.embedded.extraction import extract_archives
-from pipeline.engines.embedded.graph.gen_graph import gen_graph, opic_graph
-from pipeline.engines.embedded.graph.transposition import transposed
-from pipeline.engines.embedded.ids import IDS, MAP, assign_ids, captured_nodes, preferred_nodes
-from pipeline.engines.embedded.ranks import INTERVAL, rank
-from pipeline.engines.embedded.scores import join_scores
-from pipeline.engines.embedded.selection.select_links import FOLDS, select_links
-from pipeline.engines.embedded.sites.collapsing import collapse, open_sites
-from pipeline.engines.embedded.sites.numbering import hosts_of_pages
-from pipeline.engines.embedded.sites.site_table import write_sites
-from pipeline.options import LinkWeights, PrecedenceOptions, SiteOptions, Ties
-from pipeline.precedence.caveats import LinkCounts
-from pipeline.precedence.export import export_precedence
-from pipeline.ranking.classes import PREFERENCE_BYTES
-from pipeline.ranking.pagerank.links import WeightedLinks
-from pipeline.ranking.validation.validate import VALIDATION_BYTES
-from pipeline.workfolder.dataset_store import DatasetStore, remove
-from pipeline.workfolder.work_folder import WorkFolder, links_of
+from crawlrank.pipeline.data.csr_files import open_csr
+from crawlrank.pipeline.data.datasets import move
+from crawlrank.pipeline.data.memory import LOOPS, Memory, require_memory
+from crawlrank.pipeline.data.scores_file import DUMMY, SCORES, open_scores, read_dummy
+from crawlrank.pipeline.engines.embedded.canonicalization.canonicalize import canonicalize
+from crawlrank.pipeline.engines.embedded.canonicalization.numbering import URIS
+from crawlrank.pipeline.engines.embedded.extraction import extract_archives
+from crawlrank.pipeline.engines.embedded.graph.gen_graph import gen_graph, opic_graph
+from crawlrank.pipeline.engines.embedded.graph.transposition import transposed
+from crawlrank.pipeline.engines.embedded.ids import (
+    IDS,
+    MAP,
+    assign_ids,
+    captured_nodes,
+    preferred_nodes,
+)
+from crawlrank.pipeline.engines.embedded.ranks import INTERVAL, rank
+from crawlrank.pipeline.engines.embedded.scores import join_scores
+from crawlrank.pipeline.engines.embedded.selection.select_links import FOLDS, select_links
+from crawlrank.pipeline.engines.embedded.sites.collapsing import collapse, open_sites
+from crawlrank.pipeline.engines.embedded.sites.numbering import hosts_of_pages
+from crawlrank.pipeline.engines.embedded.sites.site_table import write_sites
+from crawlrank.pipeline.options import LinkWeights, PrecedenceOptions, SiteOptions, Ties
+from crawlrank.pipeline.precedence.caveats import LinkCounts
+from crawlrank.pipeline.precedence.export import export_precedence
+from crawlrank.pipeline.ranking.classes import PREFERENCE_BYTES
+from crawlrank.pipeline.ranking.pagerank.links import WeightedLinks
+from crawlrank.pipeline.ranking.validation.validate import VALIDATION_BYTES
+from crawlrank.pipeline.workfolder.dataset_store import DatasetStore, remove
+from crawlrank.pipeline.workfolder.work_folder import WorkFolder, links_of
 
 PARQUET = "scores.parquet"
 CHECKPOINT = "rounds"  # a folder, as that of the jobs

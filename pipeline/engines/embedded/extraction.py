@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
-from jobs.kernel.captures.extraction_code import prepare
-from jobs.kernel.captures.extraction_options import ExtractionOptions
-from jobs.kernel.errors import died
-from jobs.kernel.machine.cores import at_a_time
-from jobs.kernel.storage.opening import size_to_read
-from pipeline.contract import ArchiveReport, ArchiveTask
-from pipeline.data.workers import Died, Tell, answers
-from pipeline.engines.embedded.archive_extraction import ArchiveWork
-from pipeline.engines.embedded.range_extraction import (
+from crawlrank.jobs.kernel.captures.extraction_code import prepare
+from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
+from crawlrank.jobs.kernel.errors import died
+from crawlrank.jobs.kernel.machine.cores import at_a_time
+from crawlrank.jobs.kernel.storage.opening import size_to_read
+from crawlrank.pipeline.contract import ArchiveReport, ArchiveTask
+from crawlrank.pipeline.data.workers import Died, Tell, answers
+from crawlrank.pipeline.engines.embedded.archive_extraction import ArchiveWork
+from crawlrank.pipeline.engines.embedded.range_extraction import (
     LEAST,
     WHOLE,
     Joining,

@@ -17,13 +17,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from jobs.kernel.errors import no_nodes
-from jobs.kernel.formats import datasets
-from pipeline.data.csr import id_type
-from pipeline.data.growing import save
-from pipeline.data.key_numbers import missing, numbered, open_ids
-from pipeline.data.parquet import CHECKED, parquet_batches, schema_of
-from pipeline.ranking.classes import Preferences, preferences, preferred_first
+from crawlrank.jobs.kernel.errors import no_nodes
+from crawlrank.jobs.kernel.formats import datasets
+from crawlrank.pipeline.data.csr import id_type
+from crawlrank.pipeline.data.growing import save
+from crawlrank.pipeline.data.key_numbers import missing, numbered, open_ids
+from crawlrank.pipeline.data.parquet import CHECKED, parquet_batches, schema_of
+from crawlrank.pipeline.ranking.classes import Preferences, preferences, preferred_first
 
 NODE_BYTES = 16  # a key, with its output; gen-graph needs as much
 MAP, IDS = "map.parquet", "ids.npy"

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from jobs.kernel.errors import BadInput
-from pipeline.data.workers import Died, Tell, answers
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.data.workers import Died, Tell, answers
 
 PartWork = TypeVar("PartWork")
 PartResult = TypeVar("PartResult")

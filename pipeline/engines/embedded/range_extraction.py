@@ -12,17 +12,17 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from jobs.kernel.archive.damage import MAX_LISTED, guard
-from jobs.kernel.archive.run_reader import ArchiveRange
-from jobs.kernel.captures.archive_ranges import fit, ranges_of
-from jobs.kernel.captures.counters import MAX_TYPES, TYPES, require_pages
-from jobs.kernel.errors import BadInput
-from jobs.kernel.storage.digesting import Digesting
-from jobs.kernel.storage.opening import is_url, opened
-from jobs.kernel.storage.positions import reported_position
-from pipeline.contract import ArchiveReport
-from pipeline.data.workers import Died, Tell
-from pipeline.engines.embedded.archive_extraction import (
+from crawlrank.jobs.kernel.archive.damage import MAX_LISTED, guard
+from crawlrank.jobs.kernel.archive.run_reader import ArchiveRange
+from crawlrank.jobs.kernel.captures.archive_ranges import fit, ranges_of
+from crawlrank.jobs.kernel.captures.counters import MAX_TYPES, TYPES, require_pages
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.storage.digesting import Digesting
+from crawlrank.jobs.kernel.storage.opening import is_url, opened
+from crawlrank.jobs.kernel.storage.positions import reported_position
+from crawlrank.pipeline.contract import ArchiveReport
+from crawlrank.pipeline.data.workers import Died, Tell
+from crawlrank.pipeline.engines.embedded.archive_extraction import (
     ArchiveWork,
     extract_archive,
     extract_items,

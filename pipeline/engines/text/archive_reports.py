@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from jobs.kernel.errors import BadInput, unreadable
-from jobs.kernel.storage.opening import PathOrUrl
-from jobs.mapreduce.outcome import Outcome
-from pipeline.contract import ArchiveReport, ArchiveTask
-from pipeline.workfolder.counting import add_counters
-from pipeline.workfolder.masking import masked
+from crawlrank.jobs.kernel.errors import BadInput, unreadable
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl
+from crawlrank.jobs.mapreduce.outcome import Outcome
+from crawlrank.pipeline.contract import ArchiveReport, ArchiveTask
+from crawlrank.pipeline.workfolder.counting import add_counters
+from crawlrank.pipeline.workfolder.masking import masked
 
 ExtractedArchive = tuple[ArchiveTask, ArchiveReport]
 

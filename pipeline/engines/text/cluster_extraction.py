@@ -14,17 +14,17 @@ from collections.abc import Iterator, Sequence
 from multiprocessing.pool import ThreadPool
 from typing import NamedTuple
 
-from jobs.extract_links import ExtractLinks
-from jobs.kernel.captures.extraction_options import ExtractionOptions
-from jobs.kernel.storage import stores
-from jobs.kernel.storage.opening import PathOrUrl, absolute, size_of
-from jobs.mapreduce.launch import launch
-from jobs.mapreduce.launcher import Launcher
-from jobs.mapreduce.outcome import Outcome
-from pipeline.contract import ArchiveReport, ArchiveTask
-from pipeline.engines.text.archive_reports import ExtractedArchive, archive_reports
-from pipeline.workfolder.manifest import fingerprint
-from pipeline.workfolder.work_folder import OF_ARCHIVES
+from crawlrank.jobs.extract_links import ExtractLinks
+from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
+from crawlrank.jobs.kernel.storage import stores
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl, absolute, size_of
+from crawlrank.jobs.mapreduce.launch import launch
+from crawlrank.jobs.mapreduce.launcher import Launcher
+from crawlrank.jobs.mapreduce.outcome import Outcome
+from crawlrank.pipeline.contract import ArchiveReport, ArchiveTask
+from crawlrank.pipeline.engines.text.archive_reports import ExtractedArchive, archive_reports
+from crawlrank.pipeline.workfolder.manifest import fingerprint
+from crawlrank.pipeline.workfolder.work_folder import OF_ARCHIVES
 
 FOR_A_TASK = 1 << 28  # bytes of archives; small ones share a task, which takes seconds to start
 AT_ONCE = 16

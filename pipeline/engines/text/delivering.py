@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.storage import stores
-from jobs.kernel.storage.opening import PathOrUrl
-from jobs.kernel.storage.plain_paths import plain_path
-from jobs.kernel.storage.temporary import temporary_folder
-from jobs.mapreduce.launcher import Launcher
-from pipeline.data.datasets import LineKey, deliver
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.storage import stores
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl
+from crawlrank.jobs.kernel.storage.plain_paths import plain_path
+from crawlrank.jobs.kernel.storage.temporary import temporary_folder
+from crawlrank.jobs.mapreduce.launcher import Launcher
+from crawlrank.pipeline.data.datasets import LineKey, deliver
 
 Locations = Sequence[PathOrUrl]
 

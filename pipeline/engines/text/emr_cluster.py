@@ -9,9 +9,9 @@ from pathlib import Path
 
 from mrjob.conf import find_mrjob_conf
 
-from jobs.kernel.errors import BadInput
-from jobs.mapreduce.job import Job
-from jobs.mapreduce.runners.applications import marks, tag_of
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.mapreduce.job import Job
+from crawlrank.jobs.mapreduce.runners.applications import marks, tag_of
 
 
 @contextmanager

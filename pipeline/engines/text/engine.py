@@ -7,17 +7,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from jobs.kernel.captures.choosing import CaptureRules
-from jobs.kernel.captures.extraction_options import ExtractionOptions
-from jobs.kernel.errors import NotConverged
-from jobs.kernel.formats import downloading
-from jobs.kernel.keys.keys import Www
-from jobs.kernel.rank.teleport import FILE, teleport, write_teleport
-from jobs.kernel.storage.opening import PathOrUrl
-from jobs.kernel.storage.stores import join, write
-from jobs.mapreduce.launcher import Launcher
-from jobs.mapreduce.orphans import end_orphans
-from pipeline.contract import (
+from crawlrank.jobs.kernel.captures.choosing import CaptureRules
+from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
+from crawlrank.jobs.kernel.errors import NotConverged
+from crawlrank.jobs.kernel.formats import downloading
+from crawlrank.jobs.kernel.keys.keys import Www
+from crawlrank.jobs.kernel.rank.teleport import FILE, teleport, write_teleport
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl
+from crawlrank.jobs.kernel.storage.stores import join, write
+from crawlrank.jobs.mapreduce.launcher import Launcher
+from crawlrank.jobs.mapreduce.orphans import end_orphans
+from crawlrank.pipeline.contract import (
     HITS,
     TEXT,
     TEXT_AT_URL,
@@ -30,22 +30,22 @@ from pipeline.contract import (
     Stop,
     ValidationInput,
 )
-from pipeline.data.graph import read_graph
-from pipeline.engines.text import steps
-from pipeline.engines.text.cluster_extraction import ClusterExtraction
-from pipeline.engines.text.hits_rounds import hits_rounds
-from pipeline.engines.text.local_extraction import extract_here
-from pipeline.engines.text.rounds import checkpoint, rank, scores_in
-from pipeline.engines.text.selecting import select_links
-from pipeline.options import PrecedenceOptions, Ties
-from pipeline.precedence.captured import captured_columns
-from pipeline.precedence.caveats import LinkCounts
-from pipeline.precedence.export import export_precedence
-from pipeline.ranking.hits.method import relevance_of
-from pipeline.workfolder.claim import claim
-from pipeline.workfolder.dataset_store import DatasetStore
-from pipeline.workfolder.far import bringing, links_that_count, of_archives
-from pipeline.workfolder.manifest import Manifest
+from crawlrank.pipeline.data.graph import read_graph
+from crawlrank.pipeline.engines.text import steps
+from crawlrank.pipeline.engines.text.cluster_extraction import ClusterExtraction
+from crawlrank.pipeline.engines.text.hits_rounds import hits_rounds
+from crawlrank.pipeline.engines.text.local_extraction import extract_here
+from crawlrank.pipeline.engines.text.rounds import checkpoint, rank, scores_in
+from crawlrank.pipeline.engines.text.selecting import select_links
+from crawlrank.pipeline.options import PrecedenceOptions, Ties
+from crawlrank.pipeline.precedence.captured import captured_columns
+from crawlrank.pipeline.precedence.caveats import LinkCounts
+from crawlrank.pipeline.precedence.export import export_precedence
+from crawlrank.pipeline.ranking.hits.method import relevance_of
+from crawlrank.pipeline.workfolder.claim import claim
+from crawlrank.pipeline.workfolder.dataset_store import DatasetStore
+from crawlrank.pipeline.workfolder.far import bringing, links_that_count, of_archives
+from crawlrank.pipeline.workfolder.manifest import Manifest
 
 
 class TextEngine:

@@ -25,20 +25,20 @@ import time
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from jobs.hits_half import AUTHORITIES, HUBS, HitsHalf
-from jobs.hits_ranks import HitsRanks
-from jobs.kernel.rank.hits import HalfSums, merged
-from jobs.kernel.rank.plain_round import UNIT
-from jobs.kernel.storage.opening import PathOrUrl
-from jobs.kernel.storage.stores import join, remove, staged
-from jobs.mapreduce.bad_lines import MappedInputs
-from jobs.mapreduce.launch import launch
-from jobs.mapreduce.launcher import Launcher
-from jobs.page_rank import PageRank
-from jobs.turn_links import TurnLinks
-from pipeline.contract import OnRound, Round, Stop
-from pipeline.ranking.hits.lanczos import CHANCE, ENDED
-from pipeline.ranking.hits.outcome import of_probabilities, without_gap, without_links
+from crawlrank.jobs.hits_half import AUTHORITIES, HUBS, HitsHalf
+from crawlrank.jobs.hits_ranks import HitsRanks
+from crawlrank.jobs.kernel.rank.hits import HalfSums, merged
+from crawlrank.jobs.kernel.rank.plain_round import UNIT
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl
+from crawlrank.jobs.kernel.storage.stores import join, remove, staged
+from crawlrank.jobs.mapreduce.bad_lines import MappedInputs
+from crawlrank.jobs.mapreduce.launch import launch
+from crawlrank.jobs.mapreduce.launcher import Launcher
+from crawlrank.jobs.page_rank import PageRank
+from crawlrank.jobs.turn_links import TurnLinks
+from crawlrank.pipeline.contract import OnRound, Round, Stop
+from crawlrank.pipeline.ranking.hits.lanczos import CHANCE, ENDED
+from crawlrank.pipeline.ranking.hits.outcome import of_probabilities, without_gap, without_links
 
 TURNED, RANKS, HUBS_OF_RANKS = "turned", "ranks", "hubs"
 STATE = "hits"  # of a round's entry

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from jobs.extract_links import ExtractLinks
-from jobs.kernel.captures.extraction_options import ExtractionOptions
-from jobs.kernel.storage.opening import size_to_read
-from jobs.mapreduce.launch import launch
-from jobs.mapreduce.launcher import Launcher
-from pipeline.contract import ArchiveTask
-from pipeline.engines.text.archive_reports import (
+from crawlrank.jobs.extract_links import ExtractLinks
+from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
+from crawlrank.jobs.kernel.storage.opening import size_to_read
+from crawlrank.jobs.mapreduce.launch import launch
+from crawlrank.jobs.mapreduce.launcher import Launcher
+from crawlrank.pipeline.contract import ArchiveTask
+from crawlrank.pipeline.engines.text.archive_reports import (
     ExtractedArchive,
     archive_reports,
     writable_names,
 )
-from pipeline.workfolder.dataset_store import DatasetStore
+from crawlrank.pipeline.workfolder.dataset_store import DatasetStore
 
 AT_ONCE = 4  # archives for each process in one job, so that a kill costs no more than these
 

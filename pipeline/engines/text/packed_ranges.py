@@ -16,11 +16,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from jobs.kernel.formats.ranges import labels
-from jobs.kernel.formats.reading import read_lines, sized_parts
-from jobs.kernel.rank.packed_plan import Plan
-from jobs.kernel.storage.opening import PathOrUrl, open_binary
-from jobs.mapreduce.launcher import Launcher
+from crawlrank.jobs.kernel.formats.ranges import labels
+from crawlrank.jobs.kernel.formats.reading import read_lines, sized_parts
+from crawlrank.jobs.kernel.rank.packed_plan import Plan
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl, open_binary
+from crawlrank.jobs.mapreduce.launcher import Launcher
 
 PARTITION_BYTES = 16_000_000  # of text: some 2 million edges
 # More than FEW partitions grow with the graph, as each pair of them exchanges a block in a round;

@@ -21,26 +21,26 @@ from typing import Any
 
 import numpy as np
 
-from jobs.kernel.errors import JobFailed
-from jobs.kernel.rank.equation import RECIPE, Equation
-from jobs.kernel.rank.packed_plan import Plan, plan_from
-from jobs.kernel.rank.packing import Where, from_text
-from jobs.kernel.rank.plain_round import RoundSums
-from jobs.kernel.storage.opening import PathOrUrl, absolute, open_binary
-from jobs.kernel.storage.stores import join, remove, staged, write
-from jobs.mapreduce.bad_lines import MappedInputs
-from jobs.mapreduce.launch import launch
-from jobs.mapreduce.launcher import Launcher
-from jobs.mapreduce.outcome import Outcome
-from jobs.mapreduce.packed_job import PackedJob
-from jobs.pack_graph import PackGraph
-from jobs.packed_round import PackedRound
-from jobs.page_rank import PageRank
-from jobs.unpack_ranks import UnpackRanks
-from pipeline.contract import OnRound, Round, Stop
-from pipeline.engines.text.packed_ranges import plan_of
-from pipeline.ranking.acceleration import Groups, Products, Steering
-from pipeline.ranking.round_checks import check_start, round_entry
+from crawlrank.jobs.kernel.errors import JobFailed
+from crawlrank.jobs.kernel.rank.equation import RECIPE, Equation
+from crawlrank.jobs.kernel.rank.packed_plan import Plan, plan_from
+from crawlrank.jobs.kernel.rank.packing import Where, from_text
+from crawlrank.jobs.kernel.rank.plain_round import RoundSums
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl, absolute, open_binary
+from crawlrank.jobs.kernel.storage.stores import join, remove, staged, write
+from crawlrank.jobs.mapreduce.bad_lines import MappedInputs
+from crawlrank.jobs.mapreduce.launch import launch
+from crawlrank.jobs.mapreduce.launcher import Launcher
+from crawlrank.jobs.mapreduce.outcome import Outcome
+from crawlrank.jobs.mapreduce.packed_job import PackedJob
+from crawlrank.jobs.pack_graph import PackGraph
+from crawlrank.jobs.packed_round import PackedRound
+from crawlrank.jobs.page_rank import PageRank
+from crawlrank.jobs.unpack_ranks import UnpackRanks
+from crawlrank.pipeline.contract import OnRound, Round, Stop
+from crawlrank.pipeline.engines.text.packed_ranges import plan_of
+from crawlrank.pipeline.ranking.acceleration import Groups, Products, Steering
+from crawlrank.pipeline.ranking.round_checks import check_start, round_entry
 
 STRUCTURE, RANKS = "structure", "ranks"
 NOTE = "_plan.json"

@@ -11,16 +11,16 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from jobs.kernel.rank.equation import RECIPE, Equation
-from jobs.kernel.rank.plain_round import RoundSums
-from jobs.kernel.storage.opening import PathOrUrl
-from jobs.kernel.storage.stores import join, remove, staged
-from jobs.mapreduce.launch import launch
-from jobs.mapreduce.launcher import Launcher
-from jobs.mapreduce.outcome import Outcome
-from jobs.page_rank import PageRank
-from pipeline.contract import OnRound, Round, Stop
-from pipeline.ranking.round_checks import check_mass, check_start, round_entry
+from crawlrank.jobs.kernel.rank.equation import RECIPE, Equation
+from crawlrank.jobs.kernel.rank.plain_round import RoundSums
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl
+from crawlrank.jobs.kernel.storage.stores import join, remove, staged
+from crawlrank.jobs.mapreduce.launch import launch
+from crawlrank.jobs.mapreduce.launcher import Launcher
+from crawlrank.jobs.mapreduce.outcome import Outcome
+from crawlrank.jobs.page_rank import PageRank
+from crawlrank.pipeline.contract import OnRound, Round, Stop
+from crawlrank.pipeline.ranking.round_checks import check_mass, check_start, round_entry
 
 
 def plain_rounds(

@@ -5,18 +5,18 @@ from __future__ import annotations
 
 from collections import Counter
 
-from jobs import fold_chains
-from jobs import select_links as select_links_job
-from jobs.kernel.captures.choosing import CaptureRules
-from jobs.kernel.errors import BadInput
-from jobs.kernel.keys.keys import Www
-from jobs.kernel.storage.opening import PathOrUrl
-from jobs.kernel.storage.stores import join
-from jobs.mapreduce.launcher import Launcher
-from jobs.stages.select_links.decide import TIMES
-from pipeline.contract import StepResult
-from pipeline.data.datasets import ORDER
-from pipeline.engines.text.delivering import Locations, delivering
+from crawlrank.jobs import fold_chains
+from crawlrank.jobs import select_links as select_links_job
+from crawlrank.jobs.kernel.captures.choosing import CaptureRules
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.keys.keys import Www
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl
+from crawlrank.jobs.kernel.storage.stores import join
+from crawlrank.jobs.mapreduce.launcher import Launcher
+from crawlrank.jobs.stages.select_links.decide import TIMES
+from crawlrank.pipeline.contract import StepResult
+from crawlrank.pipeline.data.datasets import ORDER
+from crawlrank.pipeline.engines.text.delivering import Locations, delivering
 
 
 def select_links(

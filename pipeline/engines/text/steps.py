@@ -10,35 +10,35 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from jobs import assign_ids as assign_ids_job
-from jobs import fold_chains
-from jobs import fold_keys as fold_keys_job
-from jobs import join_scores as join_scores_job
-from jobs.canonicalize import FOREIGN, Canonicalize
-from jobs.extract_links import ExtractLinks
-from jobs.gen_graph import GenGraph
-from jobs.kernel.captures.extraction_options import ExtractionOptions
-from jobs.kernel.errors import BadInput, NotConverged, no_nodes
-from jobs.kernel.formats import downloading
-from jobs.kernel.formats.counters import MAX_EXAMPLES
-from jobs.kernel.formats.datasets import ANCHORS, CAPTURES, LINKS
-from jobs.kernel.formats.order import DIGITS
-from jobs.kernel.formats.usable import require_usable
-from jobs.kernel.keys.keys import Www
-from jobs.kernel.links.pdf_links import require_reader
-from jobs.kernel.storage.opening import PathOrUrl, as_path_or_url
-from jobs.kernel.storage.stores import join, remove
-from jobs.mapreduce.launch import launch
-from jobs.mapreduce.launcher import Launcher
-from jobs.mapreduce.outcome import Outcome
-from jobs.stages.respelling import Respell
-from pipeline.contract import ArchiveReport, Round, StepResult, Stop
-from pipeline.data.datasets import ORDER, by_score, deliver
-from pipeline.data.row_groups import deliver_rows
-from pipeline.data.scores_table import write_parquet
-from pipeline.engines.text.archive_reports import archive_reports, writable_names
-from pipeline.engines.text.delivering import Locations, delivering, working_beside
-from pipeline.engines.text.rounds import rank, scores_in
+from crawlrank.jobs import assign_ids as assign_ids_job
+from crawlrank.jobs import fold_chains
+from crawlrank.jobs import fold_keys as fold_keys_job
+from crawlrank.jobs import join_scores as join_scores_job
+from crawlrank.jobs.canonicalize import FOREIGN, Canonicalize
+from crawlrank.jobs.extract_links import ExtractLinks
+from crawlrank.jobs.gen_graph import GenGraph
+from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
+from crawlrank.jobs.kernel.errors import BadInput, NotConverged, no_nodes
+from crawlrank.jobs.kernel.formats import downloading
+from crawlrank.jobs.kernel.formats.counters import MAX_EXAMPLES
+from crawlrank.jobs.kernel.formats.datasets import ANCHORS, CAPTURES, LINKS
+from crawlrank.jobs.kernel.formats.order import DIGITS
+from crawlrank.jobs.kernel.formats.usable import require_usable
+from crawlrank.jobs.kernel.keys.keys import Www
+from crawlrank.jobs.kernel.links.pdf_links import require_reader
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl, as_path_or_url
+from crawlrank.jobs.kernel.storage.stores import join, remove
+from crawlrank.jobs.mapreduce.launch import launch
+from crawlrank.jobs.mapreduce.launcher import Launcher
+from crawlrank.jobs.mapreduce.outcome import Outcome
+from crawlrank.jobs.stages.respelling import Respell
+from crawlrank.pipeline.contract import ArchiveReport, Round, StepResult, Stop
+from crawlrank.pipeline.data.datasets import ORDER, by_score, deliver
+from crawlrank.pipeline.data.row_groups import deliver_rows
+from crawlrank.pipeline.data.scores_table import write_parquet
+from crawlrank.pipeline.engines.text.archive_reports import archive_reports, writable_names
+from crawlrank.pipeline.engines.text.delivering import Locations, delivering, working_beside
+from crawlrank.pipeline.engines.text.rounds import rank, scores_in
 
 
 def extract_links(

@@ -36,10 +36,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.rank.array_types import Floats, Positions
-from pipeline.online.freshness import loops
-from pipeline.online.freshness.blocks import by_blocks
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.rank.array_types import Floats, Positions
+from crawlrank.pipeline.online.freshness import loops
+from crawlrank.pipeline.online.freshness.blocks import by_blocks
 
 OBJECTIVES = {"regular": loops.REGULAR, "random": loops.RANDOM, "harmonic": loops.HARMONIC}
 CLUSTERS = 100

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from jobs.kernel.rank.array_types import Floats
-from pipeline.online.freshness import queue_loops
+from crawlrank.jobs.kernel.rank.array_types import Floats
+from crawlrank.pipeline.online.freshness import queue_loops
 
 
 class DueDates(NamedTuple):

@@ -18,8 +18,8 @@ from __future__ import annotations
 
 import math
 
-from jobs.kernel.machine.machine_code import loop
-from jobs.kernel.rank.array_types import Floats
+from crawlrank.jobs.kernel.machine.machine_code import loop
+from crawlrank.jobs.kernel.rank.array_types import Floats
 
 REGULAR, RANDOM, HARMONIC = range(3)
 _SMALL = 1e-3  # below it a series is more exact than the difference

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from jobs.kernel.machine.machine_code import loop
-from jobs.kernel.rank.array_types import Floats
+from crawlrank.jobs.kernel.machine.machine_code import loop
+from crawlrank.jobs.kernel.rank.array_types import Floats
 
 #: of a page, in one line of the processor's cache. following: the next one in its bucket
 WAITING = np.dtype(

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from jobs.kernel.machine.machine_code import loop
-from jobs.kernel.rank.array_types import Floats, Positions
+from crawlrank.jobs.kernel.machine.machine_code import loop
+from crawlrank.jobs.kernel.rank.array_types import Floats, Positions
 
 POINTS = 32  # of a density on each side of its mode, besides the mode
 ROOM = 4  # rows of numbers of these points

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from jobs.kernel.rank.array_types import Floats
-from pipeline.online.freshness.allocation import ChangingPages
+from crawlrank.jobs.kernel.rank.array_types import Floats
+from crawlrank.pipeline.online.freshness.allocation import ChangingPages
 
 UNIFORM, PROPORTIONAL, IMPORTANCE = "uniform", "proportional", "importance"
 

@@ -16,9 +16,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from pipeline.online.freshness.change_rates import corrected, simple
-from pipeline.online.stores.database import Database
-from pipeline.online.stores.protocols import Page
+from crawlrank.pipeline.online.freshness.change_rates import corrected, simple
+from crawlrank.pipeline.online.stores.database import Database
+from crawlrank.pipeline.online.stores.protocols import Page
 
 DAY = 86400.0  # seconds
 NEW, CHANGED, SAME = "new", "changed", "same"

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from itertools import chain
 from typing import Any
 
-from jobs.kernel.errors import BadInput, CrawlrankError, Shortage
+from crawlrank.jobs.kernel.errors import BadInput, CrawlrankError, Shortage
 
 MEMORY = ":memory:"
 FORMAT = 1

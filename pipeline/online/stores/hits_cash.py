@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 
-from pipeline.online.stores.database import Database
-from pipeline.online.stores.protocols import KINDS, Cash, Page, PageCash
-from pipeline.online.stores.richest_pages import LEAST, RichestPages
+from crawlrank.pipeline.online.stores.database import Database
+from crawlrank.pipeline.online.stores.protocols import KINDS, Cash, Page, PageCash
+from crawlrank.pipeline.online.stores.richest_pages import LEAST, RichestPages
 
 _NAMES = [f"{kind}_{of}" for kind in KINDS for of in Cash._fields]
 _COLUMNS = ", ".join(_NAMES)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from pipeline.online.stores.database import Database
-from pipeline.online.stores.protocols import Edge, Page
+from crawlrank.pipeline.online.stores.database import Database
+from crawlrank.pipeline.online.stores.protocols import Edge, Page
 
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS nodes (number INTEGER PRIMARY KEY)",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jobs.kernel.errors import BadInput
-from pipeline.online.stores.database import Database
-from pipeline.online.stores.protocols import Page
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.online.stores.database import Database
+from crawlrank.pipeline.online.stores.protocols import Page
 
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS relevance (number INTEGER PRIMARY KEY, relevance REAL NOT NULL)",

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from pipeline.online.stores.database import Database
-from pipeline.online.stores.protocols import Page
+from crawlrank.pipeline.online.stores.database import Database
+from crawlrank.pipeline.online.stores.protocols import Page
 
 WAITING, GIVEN, DONE = range(3)
 _TABLES = (

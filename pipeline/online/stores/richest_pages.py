@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pipeline.online.stores.database import Database
+from crawlrank.pipeline.online.stores.database import Database
 
 LEAST, SHARE = 1 << 14, 32  # pages that the index holds; the part of all pages, one in so many
 _TIMES, _LOOKS = 3, 8  # its share that it may hold; how often it is looked at while it is taken

@@ -6,9 +6,9 @@ import math
 import random
 from collections.abc import Callable
 
-from jobs.kernel.errors import BadInput
-from pipeline.online.stores.database import Database
-from pipeline.online.stores.protocols import Demand, Page
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.online.stores.database import Database
+from crawlrank.pipeline.online.stores.protocols import Demand, Page
 
 _TABLES = (
     """CREATE TABLE IF NOT EXISTS schedule (number INTEGER PRIMARY KEY,

@@ -18,12 +18,12 @@ from typing import cast
 
 import numpy as np
 
-from jobs.kernel.errors import BadInput, NotConverged
-from jobs.kernel.machine.machine_code import compiled
-from jobs.kernel.rank.equation import RECIPE
-from pipeline.data.graph import Floats, Positions, Targets
-from pipeline.ranking import opic_loops
-from pipeline.ranking.opic import shares_of
+from crawlrank.jobs.kernel.errors import BadInput, NotConverged
+from crawlrank.jobs.kernel.machine.machine_code import compiled
+from crawlrank.jobs.kernel.rank.equation import RECIPE
+from crawlrank.pipeline.data.graph import Floats, Positions, Targets
+from crawlrank.pipeline.ranking import opic_loops
+from crawlrank.pipeline.ranking.opic import shares_of
 
 ERROR = 1e-11  # L1, of the importance
 MOST_ROUNDS = 10_000

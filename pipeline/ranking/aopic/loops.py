@@ -4,7 +4,7 @@ weights are those of pipeline/ranking/opic_loops.py."""
 
 from __future__ import annotations
 
-from pipeline.data.graph import Floats, Positions, Targets
+from crawlrank.pipeline.data.graph import Floats, Positions, Targets
 
 
 def favoured(

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from jobs.kernel.machine.machine_code import loop
-from pipeline.data.graph import Floats, Mask, Positions, Targets
+from crawlrank.jobs.kernel.machine.machine_code import loop
+from crawlrank.pipeline.data.graph import Floats, Mask, Positions, Targets
 
 
 class Buffers(NamedTuple):

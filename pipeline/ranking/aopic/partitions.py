@@ -21,10 +21,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jobs.kernel.errors import BadInput
-from pipeline.data.graph import Positions
-from pipeline.ranking.aopic import partition_loops as loops
-from pipeline.ranking.aopic.chain import Chain
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.data.graph import Positions
+from crawlrank.pipeline.ranking.aopic import partition_loops as loops
+from crawlrank.pipeline.ranking.aopic.chain import Chain
 
 FACTOR = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: Knuth's hash of a number
 MOST = 128  # machines

@@ -11,8 +11,8 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from jobs.kernel.errors import BadInput
-from pipeline.data.graph import Positions, Targets
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.data.graph import Positions, Targets
 
 
 def reads_by_time(pages: Positions, times: npt.NDArray[Any]) -> Targets:

@@ -26,13 +26,13 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import numpy.typing as npt
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.machine.machine_code import compiled
-from pipeline.data.graph import Floats, Mask, Targets
-from pipeline.ranking import opic_loops
-from pipeline.ranking.aopic import loops
-from pipeline.ranking.aopic.chain import Chain, weights_of
-from pipeline.ranking.opic import width_of
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.machine.machine_code import compiled
+from crawlrank.pipeline.data.graph import Floats, Mask, Targets
+from crawlrank.pipeline.ranking import opic_loops
+from crawlrank.pipeline.ranking.aopic import loops
+from crawlrank.pipeline.ranking.aopic.chain import Chain, weights_of
+from crawlrank.pipeline.ranking.opic import width_of
 
 
 class Reads(NamedTuple):

@@ -24,11 +24,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.machine.machine_code import compiled
-from pipeline.data.graph import Floats, Positions
-from pipeline.ranking.aopic import loops
-from pipeline.ranking.aopic.simulation import ReadLog
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.machine.machine_code import compiled
+from crawlrank.pipeline.data.graph import Floats, Positions
+from crawlrank.pipeline.ranking.aopic import loops
+from crawlrank.pipeline.ranking.aopic.simulation import ReadLog
 
 LEAST = 3  # measures of the improved fixed window
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from jobs.kernel.machine.machine_code import loop
-from pipeline.data.csr import Ids, Offsets
-from pipeline.data.graph import Floats, Targets
-from pipeline.ranking.exact_sums import CHUNKS, Chunks, add
-from pipeline.ranking.pagerank.plain_kernels import rounded_sum
-from pipeline.ranking.structure.component_loops import join_one, root_of
+from crawlrank.jobs.kernel.machine.machine_code import loop
+from crawlrank.pipeline.data.csr import Ids, Offsets
+from crawlrank.pipeline.data.graph import Floats, Targets
+from crawlrank.pipeline.ranking.exact_sums import CHUNKS, Chunks, add
+from crawlrank.pipeline.ranking.pagerank.plain_kernels import rounded_sum
+from crawlrank.pipeline.ranking.structure.component_loops import join_one, root_of
 
 
 @loop

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pipeline.data.graph import Floats
+from crawlrank.pipeline.data.graph import Floats
 
 CHANCE = 1e-6
 SEED = 20030520  # of the random vectors

@@ -11,12 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from jobs.kernel.rank.plain_round import UNIT
-from pipeline.data.csr import Ids, id_type
-from pipeline.data.graph import Floats, Mask, Targets
-from pipeline.data.team import Team, read_only
-from pipeline.ranking.hits.kernels import carefully, gather, join_hubs, row_numbers, there_and_back
-from pipeline.ranking.structure.component_loops import flatten
+from crawlrank.jobs.kernel.rank.plain_round import UNIT
+from crawlrank.pipeline.data.csr import Ids, id_type
+from crawlrank.pipeline.data.graph import Floats, Mask, Targets
+from crawlrank.pipeline.data.team import Team, read_only
+from crawlrank.pipeline.ranking.hits.kernels import (
+    carefully,
+    gather,
+    join_hubs,
+    row_numbers,
+    there_and_back,
+)
+from crawlrank.pipeline.ranking.structure.component_loops import flatten
 
 
 class Links:

@@ -19,15 +19,22 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from jobs.kernel.errors import BadInput
-from pipeline.contract import Round
-from pipeline.data.graph import Floats, Positions
-from pipeline.data.team import Team, read_only, team_of
-from pipeline.ranking.hits.lanczos import LEAST_STEPS, STEPS, Pair, cycle, measured, second
-from pipeline.ranking.hits.links import Links
-from pipeline.ranking.hits.outcome import HitsScores, entry_of, without_gap, without_links
-from pipeline.ranking.hits.passes import solve_by_passes
-from pipeline.ranking.solution import Problem, Solution, State
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.contract import Round
+from crawlrank.pipeline.data.graph import Floats, Positions
+from crawlrank.pipeline.data.team import Team, read_only, team_of
+from crawlrank.pipeline.ranking.hits.lanczos import (
+    LEAST_STEPS,
+    STEPS,
+    Pair,
+    cycle,
+    measured,
+    second,
+)
+from crawlrank.pipeline.ranking.hits.links import Links
+from crawlrank.pipeline.ranking.hits.outcome import HitsScores, entry_of, without_gap, without_links
+from crawlrank.pipeline.ranking.hits.passes import solve_by_passes
+from crawlrank.pipeline.ranking.solution import Problem, Solution, State
 
 HOPED = 0.1  # gap, relative, that the residual is made small enough for before the gap is looked at
 

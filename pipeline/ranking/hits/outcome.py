@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jobs.kernel.errors import BadInput
-from pipeline.contract import Round
-from pipeline.data.graph import Floats
-from pipeline.data.team import Team
-from pipeline.ranking.solution import Solution
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.contract import Round
+from crawlrank.pipeline.data.graph import Floats
+from crawlrank.pipeline.data.team import Team
+from crawlrank.pipeline.ranking.solution import Solution
 
 CURE = (
     "With --runner embedded, give --perturb 1e-6, which adds that to every entry of the matrix of"

@@ -13,14 +13,14 @@ import time
 
 import numpy as np
 
-from pipeline.contract import Round, Stop
-from pipeline.data.csr import Ids, Offsets
-from pipeline.data.graph import Floats
-from pipeline.data.team import Team
-from pipeline.ranking.exact_sums import sum_of
-from pipeline.ranking.hits.kernels import gather_exactly, square_sum, turn
-from pipeline.ranking.hits.outcome import HitsScores, entry_of, without_links
-from pipeline.ranking.solution import OnState, Solution, State
+from crawlrank.pipeline.contract import Round, Stop
+from crawlrank.pipeline.data.csr import Ids, Offsets
+from crawlrank.pipeline.data.graph import Floats
+from crawlrank.pipeline.data.team import Team
+from crawlrank.pipeline.ranking.exact_sums import sum_of
+from crawlrank.pipeline.ranking.hits.kernels import gather_exactly, square_sum, turn
+from crawlrank.pipeline.ranking.hits.outcome import HitsScores, entry_of, without_links
+from crawlrank.pipeline.ranking.solution import OnState, Solution, State
 
 
 def solve_by_passes(

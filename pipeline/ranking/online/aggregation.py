@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline.data.graph import Floats
+from crawlrank.pipeline.data.graph import Floats
 
 NONE = (1.0, 1.0, 1.0)
 

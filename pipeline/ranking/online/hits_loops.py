@@ -7,10 +7,10 @@ handed out at once.
 
 from __future__ import annotations
 
-from jobs.kernel.machine.machine_code import loop
-from pipeline.data.csr import Ids, Offsets
-from pipeline.data.graph import Floats
-from pipeline.ranking.online.loops import BLOCK, UNIT
+from crawlrank.jobs.kernel.machine.machine_code import loop
+from crawlrank.pipeline.data.csr import Ids, Offsets
+from crawlrank.pipeline.data.graph import Floats
+from crawlrank.pipeline.ranking.online.loops import BLOCK, UNIT
 
 
 @loop

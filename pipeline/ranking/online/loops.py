@@ -7,9 +7,9 @@ last. So a page takes what others give to it, by its incoming edges, and no edge
 
 from __future__ import annotations
 
-from jobs.kernel.machine.machine_code import loop
-from pipeline.data.csr import Ids, Offsets
-from pipeline.data.graph import Floats
+from crawlrank.jobs.kernel.machine.machine_code import loop
+from crawlrank.pipeline.data.csr import Ids, Offsets
+from crawlrank.pipeline.data.graph import Floats
 
 UNIT = 2.0**-53
 BLOCK = 1 << 12  # pages whose values are summed by themselves

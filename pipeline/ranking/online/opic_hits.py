@@ -52,17 +52,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jobs.kernel.errors import BadInput
-from pipeline.contract import Round
-from pipeline.data.csr import Csr, Ids, Offsets
-from pipeline.data.graph import Floats, Positions
-from pipeline.data.memory import LOOPS, require_memory
-from pipeline.ranking.certificate import SAFETY
-from pipeline.ranking.online import hits_loops as loops
-from pipeline.ranking.online.aggregation import factors
-from pipeline.ranking.online.loops import total
-from pipeline.ranking.online.opic import share_of
-from pipeline.ranking.solution import Problem, Solution, State, exact
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.contract import Round
+from crawlrank.pipeline.data.csr import Csr, Ids, Offsets
+from crawlrank.pipeline.data.graph import Floats, Positions
+from crawlrank.pipeline.data.memory import LOOPS, require_memory
+from crawlrank.pipeline.ranking.certificate import SAFETY
+from crawlrank.pipeline.ranking.online import hits_loops as loops
+from crawlrank.pipeline.ranking.online.aggregation import factors
+from crawlrank.pipeline.ranking.online.loops import total
+from crawlrank.pipeline.ranking.online.opic import share_of
+from crawlrank.pipeline.ranking.solution import Problem, Solution, State, exact
 
 NEUTRAL = 0.5  # the relevance of pages without one
 HUGE = 1e6  # a bound that says nothing

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipeline.data.graph import Floats, Positions
-from pipeline.data.team import Team
-from pipeline.ranking.pagerank.weighted_kernels import internal_links
+from crawlrank.pipeline.data.graph import Floats, Positions
+from crawlrank.pipeline.data.team import Team
+from crawlrank.pipeline.ranking.pagerank.weighted_kernels import internal_links
 
 
 @dataclass(frozen=True, eq=False)

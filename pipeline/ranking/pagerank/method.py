@@ -7,13 +7,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from jobs.kernel.rank.equation import RECIPE, Equation
-from pipeline.data.graph import Floats, Positions
-from pipeline.data.team import team_of
-from pipeline.ranking.pagerank.plain import rank_by_rounds
-from pipeline.ranking.pagerank.sweeps import rank_by_sweeps
-from pipeline.ranking.pagerank.terms import terms_of
-from pipeline.ranking.solution import Problem, Solution
+from crawlrank.jobs.kernel.rank.equation import RECIPE, Equation
+from crawlrank.pipeline.data.graph import Floats, Positions
+from crawlrank.pipeline.data.team import team_of
+from crawlrank.pipeline.ranking.pagerank.plain import rank_by_rounds
+from crawlrank.pipeline.ranking.pagerank.sweeps import rank_by_sweeps
+from crawlrank.pipeline.ranking.pagerank.terms import terms_of
+from crawlrank.pipeline.ranking.solution import Problem, Solution
 
 
 def solve(problem: Problem, equation: Equation = RECIPE, weights: Floats | None = None) -> Solution:

@@ -15,17 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from jobs.kernel.rank.plain_round import RoundSums
-from pipeline.contract import Stop
-from pipeline.data.graph import Floats
-from pipeline.data.team import Team
-from pipeline.ranking.exact_sums import add, empty_sum, sum_of
-from pipeline.ranking.pagerank.links import WeightedLinks
-from pipeline.ranking.pagerank.plain_kernels import dangling_sum, divide, plain
-from pipeline.ranking.pagerank.terms import Terms
-from pipeline.ranking.pagerank.weighted_kernels import weighted_plain
-from pipeline.ranking.round_checks import check_mass, round_entry
-from pipeline.ranking.solution import OnState, Solution, State
+from crawlrank.jobs.kernel.rank.plain_round import RoundSums
+from crawlrank.pipeline.contract import Stop
+from crawlrank.pipeline.data.graph import Floats
+from crawlrank.pipeline.data.team import Team
+from crawlrank.pipeline.ranking.exact_sums import add, empty_sum, sum_of
+from crawlrank.pipeline.ranking.pagerank.links import WeightedLinks
+from crawlrank.pipeline.ranking.pagerank.plain_kernels import dangling_sum, divide, plain
+from crawlrank.pipeline.ranking.pagerank.terms import Terms
+from crawlrank.pipeline.ranking.pagerank.weighted_kernels import weighted_plain
+from crawlrank.pipeline.ranking.round_checks import check_mass, round_entry
+from crawlrank.pipeline.ranking.solution import OnState, Solution, State
 
 SUMS = (
     "old_l1",

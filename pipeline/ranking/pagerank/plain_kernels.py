@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from jobs.kernel.machine.machine_code import loop
-from jobs.kernel.rank.plain_round import DOUBT, UNIT
-from pipeline.data.csr import Ids, Offsets
-from pipeline.data.graph import Floats
-from pipeline.ranking.exact_sums import CHUNKS, Chunks, add, nearest
-from pipeline.ranking.pagerank.kernels import flow
+from crawlrank.jobs.kernel.machine.machine_code import loop
+from crawlrank.jobs.kernel.rank.plain_round import DOUBT, UNIT
+from crawlrank.pipeline.data.csr import Ids, Offsets
+from crawlrank.pipeline.data.graph import Floats
+from crawlrank.pipeline.ranking.exact_sums import CHUNKS, Chunks, add, nearest
+from crawlrank.pipeline.ranking.pagerank.kernels import flow
 
 
 @loop

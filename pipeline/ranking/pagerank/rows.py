@@ -11,11 +11,11 @@ from typing import Protocol
 
 import numpy as np
 
-from pipeline.data.csr import Ids, Offsets, id_type
-from pipeline.data.graph import Floats
-from pipeline.data.team import Range, Team, read_only
-from pipeline.ranking.pagerank import kernels
-from pipeline.ranking.pagerank.terms import Terms
+from crawlrank.pipeline.data.csr import Ids, Offsets, id_type
+from crawlrank.pipeline.data.graph import Floats
+from crawlrank.pipeline.data.team import Range, Team, read_only
+from crawlrank.pipeline.ranking.pagerank import kernels
+from crawlrank.pipeline.ranking.pagerank.terms import Terms
 
 NODE_BYTES = 36  # of the scores, what they are measured with, and the graph's own columns
 

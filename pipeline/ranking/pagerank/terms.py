@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jobs.kernel.rank.equation import Equation
-from jobs.kernel.rank.plain_round import spread
-from pipeline.data.graph import Floats, Mask
-from pipeline.data.team import Team, read_only
-from pipeline.ranking.pagerank.kernels import relative as relative_to
+from crawlrank.jobs.kernel.rank.equation import Equation
+from crawlrank.jobs.kernel.rank.plain_round import spread
+from crawlrank.pipeline.data.graph import Floats, Mask
+from crawlrank.pipeline.data.team import Team, read_only
+from crawlrank.pipeline.ranking.pagerank.kernels import relative as relative_to
 
 
 class Terms(NamedTuple):

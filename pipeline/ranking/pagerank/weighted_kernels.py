@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from jobs.kernel.machine.machine_code import loop
-from jobs.kernel.rank.plain_round import DOUBT, UNIT
-from pipeline.data.csr import Ids, Offsets
-from pipeline.data.graph import Floats, Positions
+from crawlrank.jobs.kernel.machine.machine_code import loop
+from crawlrank.jobs.kernel.rank.plain_round import DOUBT, UNIT
+from crawlrank.pipeline.data.csr import Ids, Offsets
+from crawlrank.pipeline.data.graph import Floats, Positions
 
 
 @loop

@@ -10,9 +10,9 @@ from functools import cached_property
 
 import numpy as np
 
-from pipeline.data.csr import Offsets
-from pipeline.data.graph import Floats, Positions
-from pipeline.ranking.sites.loops import outweights
+from crawlrank.pipeline.data.csr import Offsets
+from crawlrank.pipeline.data.graph import Floats, Positions
+from crawlrank.pipeline.ranking.sites.loops import outweights
 
 
 @dataclass(frozen=True, eq=False)

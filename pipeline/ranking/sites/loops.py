@@ -7,10 +7,10 @@ order written: nothing here lets the compiler reorder or contract them.
 
 from __future__ import annotations
 
-from jobs.kernel.machine.machine_code import loop
-from jobs.kernel.rank.plain_round import DOUBT, UNIT
-from pipeline.data.csr import Offsets
-from pipeline.data.graph import Floats, Positions
+from crawlrank.jobs.kernel.machine.machine_code import loop
+from crawlrank.jobs.kernel.rank.plain_round import DOUBT, UNIT
+from crawlrank.pipeline.data.csr import Offsets
+from crawlrank.pipeline.data.graph import Floats, Positions
 
 
 @loop

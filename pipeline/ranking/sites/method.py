@@ -23,13 +23,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from jobs.kernel.rank.equation import RECIPE
-from jobs.kernel.rank.plain_round import UNIT
-from pipeline.contract import Round
-from pipeline.data.graph import Floats, Positions
-from pipeline.ranking.sites.graph import SiteGraph
-from pipeline.ranking.sites.loops import shared, spread, weighted_residual, weighted_sweep
-from pipeline.ranking.solution import Problem, Solution, State
+from crawlrank.jobs.kernel.rank.equation import RECIPE
+from crawlrank.jobs.kernel.rank.plain_round import UNIT
+from crawlrank.pipeline.contract import Round
+from crawlrank.pipeline.data.graph import Floats, Positions
+from crawlrank.pipeline.ranking.sites.graph import SiteGraph
+from crawlrank.pipeline.ranking.sites.loops import shared, spread, weighted_residual, weighted_sweep
+from crawlrank.pipeline.ranking.solution import Problem, Solution, State
 
 ROUNDING = 1 + 16 * UNIT  # of the quotients of the bounds
 

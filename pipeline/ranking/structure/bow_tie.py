@@ -24,13 +24,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipeline.data.csr import Csr
-from pipeline.data.graph import Positions
-from pipeline.data.mapped import release
-from pipeline.data.team import read_only, team_of
-from pipeline.ranking.structure import bow_tie_loops as loops
-from pipeline.ranking.structure.bow_tie_loops import NodeParts
-from pipeline.ranking.structure.components import LINKS, StrongComponents, WeakComponents
+from crawlrank.pipeline.data.csr import Csr
+from crawlrank.pipeline.data.graph import Positions
+from crawlrank.pipeline.data.mapped import release
+from crawlrank.pipeline.data.team import read_only, team_of
+from crawlrank.pipeline.ranking.structure import bow_tie_loops as loops
+from crawlrank.pipeline.ranking.structure.bow_tie_loops import NodeParts
+from crawlrank.pipeline.ranking.structure.components import LINKS, StrongComponents, WeakComponents
 
 PARTS = ("core", "in", "out", "tubes", "tendrils", "disconnected")
 CORE, IN, OUT, TUBES, TENDRILS, DISCONNECTED = range(len(PARTS))

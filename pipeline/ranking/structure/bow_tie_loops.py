@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from jobs.kernel.machine.machine_code import loop
-from pipeline.data.csr import Ids, Offsets
-from pipeline.data.graph import Mask, Positions, Targets
+from crawlrank.jobs.kernel.machine.machine_code import loop
+from crawlrank.pipeline.data.csr import Ids, Offsets
+from crawlrank.pipeline.data.graph import Mask, Positions, Targets
 
 NodeParts = npt.NDArray[np.int8]
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from jobs.kernel.machine.machine_code import loop
-from pipeline.data.csr import Ids, Offsets
-from pipeline.data.graph import Mask, Targets
+from crawlrank.jobs.kernel.machine.machine_code import loop
+from crawlrank.pipeline.data.csr import Ids, Offsets
+from crawlrank.pipeline.data.graph import Mask, Targets
 
 SearchState = tuple[int, int, int, int, int, int]
 

@@ -25,11 +25,11 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.data.csr import Csr
-from pipeline.data.graph import Positions, Targets
-from pipeline.data.mapped import release
-from pipeline.data.team import read_only, team_of
-from pipeline.ranking.structure import component_loops as loops
+from crawlrank.pipeline.data.csr import Csr
+from crawlrank.pipeline.data.graph import Positions, Targets
+from crawlrank.pipeline.data.mapped import release
+from crawlrank.pipeline.data.team import read_only, team_of
+from crawlrank.pipeline.ranking.structure import component_loops as loops
 
 STRUCTURE_BYTES = 17  # a node: weak components 4, the search 13
 LINKS = 1 << 20  # that are followed at once

@@ -24,13 +24,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from jobs.kernel.machine.machine_code import loop
-from pipeline.data.arrays import PIECE
-from pipeline.data.csr import Csr, Ids, Offsets
-from pipeline.data.graph import Floats
-from pipeline.data.mapped import release
-from pipeline.data.team import team_of
-from pipeline.ranking.structure.distribution import Distribution, distribution_of_sorted
+from crawlrank.jobs.kernel.machine.machine_code import loop
+from crawlrank.pipeline.data.arrays import PIECE
+from crawlrank.pipeline.data.csr import Csr, Ids, Offsets
+from crawlrank.pipeline.data.graph import Floats
+from crawlrank.pipeline.data.mapped import release
+from crawlrank.pipeline.data.team import team_of
+from crawlrank.pipeline.ranking.structure.distribution import Distribution, distribution_of_sorted
 
 POINTS = 200
 TOP = 0.01

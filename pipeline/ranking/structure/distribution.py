@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pipeline.data.graph import Floats
+from crawlrank.pipeline.data.graph import Floats
 
 
 class Distribution(NamedTuple):

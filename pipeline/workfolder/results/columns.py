@@ -8,16 +8,23 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from jobs.kernel.errors import BadInput
-from pipeline.contract import LINK_WEIGHT
-from pipeline.data.csr import Csr
-from pipeline.data.csr_files import open_csr
-from pipeline.data.graph import PIECE, Floats, Mask, Positions, Targets
-from pipeline.data.mapped import release
-from pipeline.data.parquet import parquet_batches
-from pipeline.data.scores_file import HOSTS, HUBS, OUTWEIGHTS, SCORES, WEIGHTS, open_scores
-from pipeline.options import parsed_link_weights
-from pipeline.workfolder.results.finished import (
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.contract import LINK_WEIGHT
+from crawlrank.pipeline.data.csr import Csr
+from crawlrank.pipeline.data.csr_files import open_csr
+from crawlrank.pipeline.data.graph import PIECE, Floats, Mask, Positions, Targets
+from crawlrank.pipeline.data.mapped import release
+from crawlrank.pipeline.data.parquet import parquet_batches
+from crawlrank.pipeline.data.scores_file import (
+    HOSTS,
+    HUBS,
+    OUTWEIGHTS,
+    SCORES,
+    WEIGHTS,
+    open_scores,
+)
+from crawlrank.pipeline.options import parsed_link_weights
+from crawlrank.pipeline.workfolder.results.finished import (
     CAPTURE_COLUMNS,
     CURE,
     WEIGHED,

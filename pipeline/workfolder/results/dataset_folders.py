@@ -13,16 +13,16 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.formats import downloading
-from jobs.kernel.storage import stores
-from pipeline.workfolder.dataset_store import NEAR, DatasetStore
-from pipeline.workfolder.far import of_archives
-from pipeline.workfolder.imported import SELECT, require_finished
-from pipeline.workfolder.integrity import AGAIN, cure_of, fault_of
-from pipeline.workfolder.manifest import Manifest, require_manifest
-from pipeline.workfolder.rankings import require_current
-from pipeline.workfolder.work_folder import OF_ARCHIVES
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.formats import downloading
+from crawlrank.jobs.kernel.storage import stores
+from crawlrank.pipeline.workfolder.dataset_store import NEAR, DatasetStore
+from crawlrank.pipeline.workfolder.far import of_archives
+from crawlrank.pipeline.workfolder.imported import SELECT, require_finished
+from crawlrank.pipeline.workfolder.integrity import AGAIN, cure_of, fault_of
+from crawlrank.pipeline.workfolder.manifest import Manifest, require_manifest
+from crawlrank.pipeline.workfolder.rankings import require_current
+from crawlrank.pipeline.workfolder.work_folder import OF_ARCHIVES
 
 EXPECTED = "a dataset of a finished run"
 STORE = "Look at the URL, and at what tells where its store is (HADOOP_CONF_DIR, AWS_REGION)."

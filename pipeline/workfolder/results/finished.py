@@ -30,18 +30,24 @@ from typing import Any, NamedTuple
 import duckdb
 import pyarrow as pa
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.datasets import CAPTURES
-from pipeline.bounds import Bounds, bounds_of, relative_bound
-from pipeline.contract import RANK
-from pipeline.data.csr import Csr
-from pipeline.data.graph import Floats, Mask, Positions, Targets
-from pipeline.ranking.classes import Classes, Preferences, cut, preferences, preferred_first
-from pipeline.ranking.digits import digits_for
-from pipeline.ranking.methods import Method, method_of
-from pipeline.workfolder.imported import WITHOUT_URIS
-from pipeline.workfolder.manifest import Manifest
-from pipeline.workfolder.results.dataset_folders import DatasetFolders
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.formats.datasets import CAPTURES
+from crawlrank.pipeline.bounds import Bounds, bounds_of, relative_bound
+from crawlrank.pipeline.contract import RANK
+from crawlrank.pipeline.data.csr import Csr
+from crawlrank.pipeline.data.graph import Floats, Mask, Positions, Targets
+from crawlrank.pipeline.ranking.classes import (
+    Classes,
+    Preferences,
+    cut,
+    preferences,
+    preferred_first,
+)
+from crawlrank.pipeline.ranking.digits import digits_for
+from crawlrank.pipeline.ranking.methods import Method, method_of
+from crawlrank.pipeline.workfolder.imported import WITHOUT_URIS
+from crawlrank.pipeline.workfolder.manifest import Manifest
+from crawlrank.pipeline.workfolder.results.dataset_folders import DatasetFolders
 
 CURE = "Make them again with `crawlrank run`."
 CAPTURE_COLUMNS = CAPTURES.first(CAPTURES.required)

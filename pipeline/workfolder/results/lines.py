@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.datasets import DATASETS, HUBS, Dataset
-from jobs.kernel.formats.lines import DUMMY, parse_capture
-from jobs.kernel.formats.reading import parts
-from jobs.kernel.formats.rows import UNKNOWN
-from jobs.kernel.rank.teleport import FILE, Teleport
-from pipeline.data.csr import Csr
-from pipeline.data.database import batches
-from pipeline.data.graph import Floats, Mask, Positions, Targets
-from pipeline.workfolder.results.finished import (
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.formats.datasets import DATASETS, HUBS, Dataset
+from crawlrank.jobs.kernel.formats.lines import DUMMY, parse_capture
+from crawlrank.jobs.kernel.formats.reading import parts
+from crawlrank.jobs.kernel.formats.rows import UNKNOWN
+from crawlrank.jobs.kernel.rank.teleport import FILE, Teleport
+from crawlrank.pipeline.data.csr import Csr
+from crawlrank.pipeline.data.database import batches
+from crawlrank.pipeline.data.graph import Floats, Mask, Positions, Targets
+from crawlrank.pipeline.workfolder.results.finished import (
     CAPTURE_COLUMNS,
     WEIGHED,
     Finished,
@@ -30,8 +30,8 @@ from pipeline.workfolder.results.finished import (
     LinksOfNodes,
     Node,
 )
-from pipeline.workfolder.results.line_search import lines_with
-from pipeline.workfolder.results.linked import links_by_target
+from crawlrank.pipeline.workfolder.results.line_search import lines_with
+from crawlrank.pipeline.workfolder.results.linked import links_by_target
 
 SQL_TYPES = {"string": "VARCHAR", "int32": "INTEGER", "int64": "BIGINT", "double": "DOUBLE"}
 #: a row for each link, of the table of ranks; `dummy` is a target of nodes without links

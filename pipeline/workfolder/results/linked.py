@@ -12,10 +12,10 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.lines import DUMMY
-from pipeline.data.csr import SOURCES, Csr, id_type
-from pipeline.data.database import batches
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.formats.lines import DUMMY
+from crawlrank.pipeline.data.csr import SOURCES, Csr, id_type
+from crawlrank.pipeline.data.database import batches
 
 
 def links_by_target(db: duckdb.DuckDBPyConnection, linked: str, nodes: int, folder: Path) -> Csr:

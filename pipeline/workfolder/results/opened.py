@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.storage.opening import is_url
-from pipeline.contract import EMBEDDED
-from pipeline.workfolder.manifest import Manifest
-from pipeline.workfolder.results.dataset_folders import finished_manifest
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.storage.opening import is_url
+from crawlrank.pipeline.contract import EMBEDDED
+from crawlrank.pipeline.workfolder.manifest import Manifest
+from crawlrank.pipeline.workfolder.results.dataset_folders import finished_manifest
 
 if TYPE_CHECKING:
     import duckdb
 
-    from pipeline.workfolder.results.finished import Finished
+    from crawlrank.pipeline.workfolder.results.finished import Finished
 
 
 def are_columns(parameters: Mapping[str, Any]) -> bool:
@@ -37,8 +37,8 @@ def opened(
 ) -> Finished:
     """The same of a work folder some steps of which may not be done."""
     # what they import takes a while, and errors of every command ask this module
-    from pipeline.workfolder.results.columns import FinishedColumns
-    from pipeline.workfolder.results.lines import FinishedLines
+    from crawlrank.pipeline.workfolder.results.columns import FinishedColumns
+    from crawlrank.pipeline.workfolder.results.lines import FinishedLines
 
     kind = FinishedColumns if are_columns(manifest.parameters) else FinishedLines
     return kind(work, manifest, db, near, name)

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from jobs.kernel.keys.keys import key_function, www_rule
+from crawlrank.jobs.kernel.keys.keys import key_function, www_rule
 
 if TYPE_CHECKING:
-    from pipeline.workfolder.results.finished import Finished
+    from crawlrank.pipeline.workfolder.results.finished import Finished
 
 
 class NotAURI(ValueError):

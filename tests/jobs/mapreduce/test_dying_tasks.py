@@ -12,8 +12,8 @@ from support.faults.dying_reader import DyingReader
 from support.paths import LOOPBACK
 from support.systems.own_engine import with_engine
 
-from jobs.mapreduce.launcher import Launcher
-from pipeline.engines.text import steps
+from crawlrank.jobs.mapreduce.launcher import Launcher
+from crawlrank.pipeline.engines.text import steps
 
 DIED = "the process that read it died (SIGKILL)"
 

@@ -17,16 +17,16 @@ from support.inputs.samples import made_captures, made_links, write
 from support.paths import ROOT
 from support.systems.cluster import cluster, dataset, inline, on_cluster
 
-from jobs.assign_ids import AssignIds
-from jobs.canonicalize import Canonicalize
-from jobs.gen_graph import GenGraph
-from jobs.join_scores import JoinScores
-from jobs.kernel.errors import BadInput, JobFailed
-from jobs.mapreduce.alone import main
-from jobs.mapreduce.job import Job
-from jobs.mapreduce.launch import launch
-from jobs.mapreduce.launcher import Launcher
-from jobs.page_rank import PageRank
+from crawlrank.jobs.assign_ids import AssignIds
+from crawlrank.jobs.canonicalize import Canonicalize
+from crawlrank.jobs.gen_graph import GenGraph
+from crawlrank.jobs.join_scores import JoinScores
+from crawlrank.jobs.kernel.errors import BadInput, JobFailed
+from crawlrank.jobs.mapreduce.alone import main
+from crawlrank.jobs.mapreduce.job import Job
+from crawlrank.jobs.mapreduce.launch import launch
+from crawlrank.jobs.mapreduce.launcher import Launcher
+from crawlrank.jobs.page_rank import PageRank
 
 
 def launcher_for(runner: str, tmp: Path) -> Launcher:
@@ -167,11 +167,11 @@ def test_no_input_is_not_stdin(tmp_path: Path) -> None:
 def alone(
     job: str, *args: object, cwd: Path, path: bool = True
 ) -> subprocess.CompletedProcess[bytes]:
-    """`python -m jobs.JOB ARGS`; without `path` only the current directory names the package."""
+    """`python -m crawlrank.jobs.JOB ARGS`; without `path` only the current directory names the package."""
     env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     if path:
         env["PYTHONPATH"] = str(ROOT)
-    command = [sys.executable, "-m", f"jobs.{job}", *map(str, args)]
+    command = [sys.executable, "-m", f"crawlrank.jobs.{job}", *map(str, args)]
     return subprocess.run(command, capture_output=True, cwd=cwd, env=env, check=False)
 
 

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from mrjob.step import StepFailedException
 
-from jobs.gen_graph import GenGraph
-from jobs.kernel.errors import JobFailed
-from jobs.kernel.formats.side_lines import side_name
-from jobs.kernel.storage import stores
-from jobs.mapreduce.failures import CURE, nodes_were_lost
-from jobs.mapreduce.job import Job
-from jobs.mapreduce.launch import launch
-from jobs.mapreduce.launcher import Launcher
-from jobs.mapreduce.runners.local import InlineRunner
+from crawlrank.jobs.gen_graph import GenGraph
+from crawlrank.jobs.kernel.errors import JobFailed
+from crawlrank.jobs.kernel.formats.side_lines import side_name
+from crawlrank.jobs.kernel.storage import stores
+from crawlrank.jobs.mapreduce.failures import CURE, nodes_were_lost
+from crawlrank.jobs.mapreduce.job import Job
+from crawlrank.jobs.mapreduce.launch import launch
+from crawlrank.jobs.mapreduce.launcher import Launcher
+from crawlrank.jobs.mapreduce.runners.local import InlineRunner
 
 LOST = {
     "shuffle": (

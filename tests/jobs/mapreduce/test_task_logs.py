@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from mrjob.hadoop import HadoopJobRunner
 
-from jobs.mapreduce.runners.cluster import HadoopRunner
+from crawlrank.jobs.mapreduce.runners.cluster import HadoopRunner
 
 JOB, APPLICATION = "job_1795820978695_0016", "application_1795820978695_0016"
 ATTEMPT, CONTAINER = "attempt_1795820978695_0016_m_000001_0", "container_1795820978695_0016_01_3"

@@ -15,7 +15,7 @@ import pytest
 from support.crawls import crawlrank, ok
 from support.inputs.crawl_logs import log, written
 
-from pipeline.analysis.audit.crawl_log import LogReport, read_logs
+from crawlrank.pipeline.analysis.audit.crawl_log import LogReport, read_logs
 
 HOSTS = ("a.example", "b.example", "c.example")
 CLASSES = range(1, 6)

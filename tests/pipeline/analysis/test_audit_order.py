@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
-from pipeline.analysis.audit import order
-from pipeline.analysis.audit.order import CLASSES, ManyOrders, Measure, Orders
+from crawlrank.pipeline.analysis.audit import order
+from crawlrank.pipeline.analysis.audit.order import CLASSES, ManyOrders, Measure, Orders
 
 ROWS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, CLASSES - 1)), min_size=1, max_size=80)
 

@@ -17,7 +17,7 @@ from support.crawls import crawlrank, ok, process
 from support.inputs.crawl_logs import Fetch, log, written
 from support.paths import HERITRIX, SAMPLES
 
-from pipeline.analysis.audit import findings
+from crawlrank.pipeline.analysis.audit import findings
 
 PREC = HERITRIX / "prec.txt"
 FIRST = HERITRIX / "first.crawl.log"

@@ -18,11 +18,11 @@ from support.inputs.heritrix_cases import LINT_TXT, Case
 from support.inputs.heritrix_cases import written as case_file
 from support.paths import HERITRIX
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.keys.heritrix_form import HeritrixRejects, heritrix_form, lookup_key
-from pipeline.analysis.audit import crawl_log, entries, lines
-from pipeline.precedence.heritrix_loader import load
-from pipeline.precedence.lint import LintSummary, lint
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.keys.heritrix_form import HeritrixRejects, heritrix_form, lookup_key
+from crawlrank.pipeline.analysis.audit import crawl_log, entries, lines
+from crawlrank.pipeline.precedence.heritrix_loader import load
+from crawlrank.pipeline.precedence.lint import LintSummary, lint
 
 PREC = HERITRIX / "prec.txt"
 FIRST = HERITRIX / "first.crawl.log"

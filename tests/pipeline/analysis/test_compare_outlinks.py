@@ -14,13 +14,13 @@ from support.inputs.archive_samples import page, warc
 from support.paths import HERITRIX, LOOPBACK, REFERENCE, SAMPLES
 from warcio.archiveiterator import ArchiveIterator
 
-from jobs.kernel.archive.damage import MAX_RECORD
-from jobs.kernel.archive.sources import read_archives
-from jobs.kernel.captures.extraction import extract
-from jobs.kernel.captures.extraction_options import ExtractionOptions
-from jobs.kernel.formats.rows import Link
-from pipeline.analysis.audit.described_pages import DescribedPages
-from pipeline.analysis.audit.outlinks import (
+from crawlrank.jobs.kernel.archive.damage import MAX_RECORD
+from crawlrank.jobs.kernel.archive.sources import read_archives
+from crawlrank.jobs.kernel.captures.extraction import extract
+from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
+from crawlrank.jobs.kernel.formats.rows import Link
+from crawlrank.pipeline.analysis.audit.described_pages import DescribedPages
+from crawlrank.pipeline.analysis.audit.outlinks import (
     MAX_OUTLINKS,
     Comparison,
     Difference,

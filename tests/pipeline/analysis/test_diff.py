@@ -13,7 +13,7 @@ from support.crawls import crawlrank, ok, response, write_records, write_warc
 from support.runs import copy_of
 from support.work_folders import edit_manifest
 
-from jobs.kernel.formats.order import rounded
+from crawlrank.jobs.kernel.formats.order import rounded
 
 Works = dict[str, list[Path]]
 

@@ -17,9 +17,9 @@ from support.drawing import examples
 from support.paths import LOOPBACK
 from support.runs import copy_of, finished, shared_warc
 
-from jobs.kernel.formats.order import rounded
-from pipeline.analysis.compare.explain import explain
-from pipeline.analysis.compare.standing import tie_bounds
+from crawlrank.jobs.kernel.formats.order import rounded
+from crawlrank.pipeline.analysis.compare.explain import explain
+from crawlrank.pipeline.analysis.compare.standing import tie_bounds
 
 Works = dict[str, list[Path]]
 

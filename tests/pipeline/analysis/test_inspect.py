@@ -17,10 +17,10 @@ from support.inputs.archive_samples import extracted, page, warc
 from support.paths import DAMAGED, DATA, LOOPBACK, ROOT, SAMPLES, SMALL_ARCHIVES
 from warcio.archiveiterator import ArchiveIterator
 
-from jobs.kernel.captures.extraction import extract
-from jobs.kernel.captures.extraction_options import ExtractionOptions
-from pipeline.analysis.inspect import inspection
-from pipeline.analysis.inspect.inspection_json import InspectionWriter
+from crawlrank.jobs.kernel.captures.extraction import extract
+from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
+from crawlrank.pipeline.analysis.inspect import inspection
+from crawlrank.pipeline.analysis.inspect.inspection_json import InspectionWriter
 
 AUT = SAMPLES / "aut-example.warc.gz"
 ARC = SAMPLES / "aut-example.arc.gz"

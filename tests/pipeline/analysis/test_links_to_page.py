@@ -14,12 +14,12 @@ from support.drawing import examples
 from support.paths import LOOPBACK, SAMPLES
 from support.runs import finished
 
-from jobs.kernel.captures.extraction import extract
-from jobs.kernel.captures.extraction_options import ExtractionOptions
-from jobs.kernel.formats.rows import Link
-from jobs.kernel.formats.usable import usable_key_function
-from pipeline.analysis.compare.explain import explain
-from pipeline.analysis.compare.links_to_page import links_to_page
+from crawlrank.jobs.kernel.captures.extraction import extract
+from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
+from crawlrank.jobs.kernel.formats.rows import Link
+from crawlrank.jobs.kernel.formats.usable import usable_key_function
+from crawlrank.pipeline.analysis.compare.explain import explain
+from crawlrank.pipeline.analysis.compare.links_to_page import links_to_page
 
 CRAWLS = {"loopback": LOOPBACK, "aut": SAMPLES / "aut-example.warc.gz"}
 HOW = {"embedded": (), "inline": INLINE, "latest": ("--captures", "latest")}

@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.analysis.plots.plot_bins import (
+from crawlrank.pipeline.analysis.plots.plot_bins import (
     BINS,
     class_counts,
     edges,

@@ -21,9 +21,9 @@ from support.inputs.samples import HOSTILE
 from support.paths import LOOPBACK
 from support.runs import finished
 
-from jobs.kernel.keys.keys import key_function
-from pipeline.analysis.plots.plot_data import HostRange, Pages, host_ranges, read_pages
-from pipeline.ranking.sites.names import host_name
+from crawlrank.jobs.kernel.keys.keys import key_function
+from crawlrank.pipeline.analysis.plots.plot_data import HostRange, Pages, host_ranges, read_pages
+from crawlrank.pipeline.ranking.sites.names import host_name
 
 NAMES = ("score-distribution", "rank-against-indegree", "classes-by-host")
 
@@ -153,7 +153,7 @@ def saved(figure: Any, path: Path) -> str:
 
 def test_names_of_hosts_are_plain_text(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="the extra crawlrank[plot] is absent")
-    from pipeline.analysis.plots.plots import host_classes
+    from crawlrank.pipeline.analysis.plots.plots import host_classes
 
     hostile = ["$x_{", "--><script>", "a\x1b[31m\n", "\u202e中", "x" * 300]
     hosts = [HostRange(at, at + 1, key) for at, key in enumerate(hostile)]
@@ -168,7 +168,7 @@ def test_names_of_hosts_are_plain_text(tmp_path: Path) -> None:
 
 def test_the_bars_of_hosts(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="the extra crawlrank[plot] is absent")
-    from pipeline.analysis.plots.plots import host_classes
+    from crawlrank.pipeline.analysis.plots.plots import host_classes
 
     figure = host_classes(pages(10, [HostRange(2, 6, "b,a")], bins=5))
     widths = [[bar.get_width() for bar in bars] for bars in figure.axes[0].containers]
@@ -192,7 +192,7 @@ def test_the_bars_of_hosts(tmp_path: Path) -> None:
 )
 def test_any_number_of_pages_and_classes(count: int, bins: int, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="the extra crawlrank[plot] is absent")
-    from pipeline.analysis.plots.plots import PLOTS
+    from crawlrank.pipeline.analysis.plots.plots import PLOTS
 
     for name, draw in PLOTS.items():
         assert "<svg" in saved(draw(pages(count, [], bins, captured=True)), tmp_path / name)

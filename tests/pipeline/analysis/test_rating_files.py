@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from jobs.kernel.errors import BadInput
-from pipeline.analysis.compare.rating_files import Rating, read_ratings, table_of
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.analysis.compare.rating_files import Rating, read_ratings, table_of
 
 BOM = b"\xef\xbb\xbf"
 HEADER = "page,rater,rating\n"

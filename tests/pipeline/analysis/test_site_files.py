@@ -15,11 +15,11 @@ import pytest
 from support.crawls import crawlrank, ok
 from support.runs import copy_of, finished, ranked, shared_warc
 
-from pipeline.analysis.plots.site_plots import rank_points, sites_by_rank, top_sites
-from pipeline.analysis.sites.files import write_sites_file
-from pipeline.analysis.sites.table import COLUMNS, read_sites
-from pipeline.engines.embedded.sites.collapsing import SITES as WRITTEN
-from pipeline.engines.embedded.sites.site_table import SCHEMA
+from crawlrank.pipeline.analysis.plots.site_plots import rank_points, sites_by_rank, top_sites
+from crawlrank.pipeline.analysis.sites.files import write_sites_file
+from crawlrank.pipeline.analysis.sites.table import COLUMNS, read_sites
+from crawlrank.pipeline.engines.embedded.sites.collapsing import SITES as WRITTEN
+from crawlrank.pipeline.engines.embedded.sites.site_table import SCHEMA
 
 #: b and c have one link from a each; d has those of b and c
 WEB = {

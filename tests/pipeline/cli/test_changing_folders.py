@@ -9,10 +9,10 @@ from support.crawls import crawlrank, ok
 from support.paths import LOOPBACK
 from support.runs import copy_of, finished, ranked
 
-from jobs.kernel.errors import BadInput
-from pipeline.cli.parameters.reading import reading
-from pipeline.workfolder.lock import locked
-from pipeline.workfolder.manifest import Manifest
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.cli.parameters.reading import reading
+from crawlrank.pipeline.workfolder.lock import locked
+from crawlrank.pipeline.workfolder.manifest import Manifest
 
 STATE = {"arguments": ["run", "a b.warc"]}
 

@@ -17,8 +17,8 @@ import pytest
 from support.crawls import INLINE, Said, crawlrank, datasets, environment, ok
 from support.paths import LOOPBACK, ROOT
 
-from pipeline.cli import loaded, main
-from pipeline.contract import STEPS
+from crawlrank.pipeline.cli import loaded, main
+from crawlrank.pipeline.contract import STEPS
 
 COMMANDS = list(main.commands)
 HEAVY = {"numpy", "numba", "pyarrow", "duckdb", "mrjob", "selectolax"}
@@ -62,7 +62,7 @@ def heavy_libraries_of(*commands: Sequence[object]) -> list[set[str]]:
     """Those that a new process has loaded behind each of the commands, one after the other."""
     code = f"""
 import json, os, sys
-from pipeline.__main__ import main
+from crawlrank.pipeline.__main__ import main
 for words in json.loads(sys.argv[1]):
     sys.argv = ["crawlrank", *words]
     try:

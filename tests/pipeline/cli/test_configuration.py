@@ -19,9 +19,9 @@ from support.paths import LOOPBACK, ROOT
 from support.work_folders import manifest_of
 
 import crawlrank as library
-from pipeline.cli import main
-from pipeline.cli.commands import COMMANDS, loaded
-from pipeline.cli.parameters.configuration import SHARED, _params, configure
+from crawlrank.pipeline.cli import main
+from crawlrank.pipeline.cli.commands import COMMANDS, loaded
+from crawlrank.pipeline.cli.parameters.configuration import SHARED, _params, configure
 
 
 @pytest.fixture(autouse=True)

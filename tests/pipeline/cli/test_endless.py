@@ -13,9 +13,9 @@ from support.crawls import crawlrank, ok
 from support.inputs.crawl_logs import log, written
 from support.paths import LOOPBACK
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.storage.opening import CURE, require_file
-from pipeline.cli import main
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.storage.opening import CURE, require_file
+from crawlrank.pipeline.cli import main
 
 KINDS = {"device": "a device", "pipe": "a pipe", "socket": "a socket"}
 

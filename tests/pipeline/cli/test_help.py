@@ -8,10 +8,10 @@ import click
 import pytest
 from support.crawls import ok
 
-from pipeline.cli import main
-from pipeline.cli.commands import COMMANDS, PURPOSES, loaded
-from pipeline.cli.parameters import help_groups
-from pipeline.cli.parameters.help_groups import ELSEWHERE, GROUPS, group_of, long_name
+from crawlrank.pipeline.cli import main
+from crawlrank.pipeline.cli.commands import COMMANDS, PURPOSES, loaded
+from crawlrank.pipeline.cli.parameters import help_groups
+from crawlrank.pipeline.cli.parameters.help_groups import ELSEWHERE, GROUPS, group_of, long_name
 
 COLUMNS = 80
 HEAD = re.compile(r"^([A-Z][A-Za-z, ]*):$", re.MULTILINE)

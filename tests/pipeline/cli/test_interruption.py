@@ -9,7 +9,7 @@ from support.paths import ROOT
 
 PROGRAM = """
 import os, signal
-from pipeline.cli.interruption import Interruption
+from crawlrank.pipeline.cli.interruption import Interruption
 
 class Deleted:
     def __del__(self):
@@ -36,7 +36,7 @@ def test_it_comes_again_without_a_word() -> None:
 
 TWICE = """
 import os, signal
-from pipeline.cli.interruption import ONE, Interruption
+from crawlrank.pipeline.cli.interruption import ONE, Interruption
 
 now = 0.0
 Interruption(clock=lambda: now).begin()

@@ -15,10 +15,10 @@ from support.crawls import INLINE, crawlrank, ok
 from support.paths import LOOPBACK, SAMPLES
 from support.runs import finished
 
-from pipeline.cli.commands import COMMANDS, loaded
-from pipeline.cli.parameters.options import OUTPUT
-from pipeline.cli.parameters.types import LocalPath, PathOrUrlType
-from pipeline.data.datasets import require_replaceable
+from crawlrank.pipeline.cli.commands import COMMANDS, loaded
+from crawlrank.pipeline.cli.parameters.options import OUTPUT
+from crawlrank.pipeline.cli.parameters.types import LocalPath, PathOrUrlType
+from crawlrank.pipeline.data.datasets import require_replaceable
 
 URL = "https://archive.example/crawl/seeds.txt"
 
@@ -294,7 +294,7 @@ def test_a_job_alone_names_a_binary_file(work: Path, tmp_path: Path) -> None:
 
     path, _ = binary_files(work, tmp_path)["an array of NumPy"]
     done = subprocess.run(
-        [sys.executable, "-m", "jobs.gen_graph", "-r", "inline", str(path)],
+        [sys.executable, "-m", "crawlrank.jobs.gen_graph", "-r", "inline", str(path)],
         capture_output=True, text=True, timeout=100, check=False, env=environment(),
     )  # fmt: skip
     assert done.returncode == 3

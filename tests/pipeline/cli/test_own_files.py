@@ -10,8 +10,8 @@ import pytest
 from support.crawls import crawlrank, ok
 from support.paths import LOOPBACK
 
-from pipeline.cli.commands import COMMANDS, loaded
-from pipeline.cli.parameters.command import OUTPUTS
+from crawlrank.pipeline.cli.commands import COMMANDS, loaded
+from crawlrank.pipeline.cli.parameters.command import OUTPUTS
 
 #: what commands need besides a work folder and one output
 NEEDED = {

@@ -9,10 +9,10 @@ import pytest
 from support.crawls import crawlrank
 from support.paths import LOOPBACK
 
-from jobs.kernel.errors import BadInput
-from pipeline.engine_of_run import engine_of
-from pipeline.options import RunOptions
-from pipeline.progress import reporter
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.engine_of_run import engine_of
+from crawlrank.pipeline.options import RunOptions
+from crawlrank.pipeline.progress import reporter
 
 FAR = ("s3://bucket/crawl", "hdfs:///user/me/crawl")
 

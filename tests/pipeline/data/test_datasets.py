@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.systems.cluster import cluster
 
-from jobs.kernel.errors import BadInput
-from jobs.mapreduce.launcher import Launcher
-from pipeline.data.datasets import (
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.mapreduce.launcher import Launcher
+from crawlrank.pipeline.data.datasets import (
     ORDER,
     SORTED_AT_ONCE,
     by_score,
@@ -26,8 +26,8 @@ from pipeline.data.datasets import (
     replacing,
     write_file,
 )
-from pipeline.data.scores_table import write_parquet
-from pipeline.engines.text.steps import gen_graph
+from crawlrank.pipeline.data.scores_table import write_parquet
+from crawlrank.pipeline.engines.text.steps import gen_graph
 
 ROWS = {
     "canonical_links": [b"a,b)/ a,b)/", b"a,b)/ a,b)/x", b"a,b)/! a,b)/", b"b,a)/ a,b)/"],

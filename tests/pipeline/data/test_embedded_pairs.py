@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from support.crawls import environment
 from support.drawing import examples
 
-from pipeline.data.pairs import Pairs, distinct_pairs
+from crawlrank.pipeline.data.pairs import Pairs, distinct_pairs
 
 BOUNDS = [1, 2, 3, 1000, 2**31, 2**32, 2**32 + 1, 2**33, 2**40, 2**63]
 
@@ -83,7 +83,7 @@ MEASURED = """
 import sys, tempfile
 from pathlib import Path
 import numpy as np
-from pipeline.engines.embedded.graph.gen_graph import write_graph
+from crawlrank.pipeline.engines.embedded.graph.gen_graph import write_graph
 
 nodes, pieces = 200_000, 80
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from support.drawing import examples
 from support.graphs import NAMED, graph_of, graphs, lines_of, scored, write_graph
 
-from jobs.kernel.errors import BadInput
-from pipeline.data.graph import Graph, read_graph
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.data.graph import Graph, read_graph
 
 DUMMY = "dummy\t1.0\tO:dummy"
 

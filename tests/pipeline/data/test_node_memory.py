@@ -14,11 +14,11 @@ import pytest
 from measuring import watched
 from support.work_folders import manifest_of
 
-from jobs.kernel.errors import BadInput
-from pipeline.data.csr import OFFSETS, OUTDEGREES, SOURCES
-from pipeline.data.memory import LEAST, OWN, Memory, parse_size, require_memory
-from pipeline.engines.embedded.engine import EmbeddedEngine
-from pipeline.ranking.validation.validate import VALIDATION_BYTES
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.data.csr import OFFSETS, OUTDEGREES, SOURCES
+from crawlrank.pipeline.data.memory import LEAST, OWN, Memory, parse_size, require_memory
+from crawlrank.pipeline.engines.embedded.engine import EmbeddedEngine
+from crawlrank.pipeline.ranking.validation.validate import VALIDATION_BYTES
 
 MIB = 1 << 20
 ROUGH = 12  # bytes a node that pieces and the allocator make of a small difference
@@ -92,7 +92,7 @@ def test_a_run_keeps_within_its_memory(tmp_path: Path) -> None:
             rows = (rng.random((size, links)) ** 3 * nodes).astype(int).tolist()
             for node, row in enumerate(rows, begin):
                 file.writelines(f"http://a/{target} http://a/{node} L\n" for target in row)
-    work, command = tmp_path / "work", [sys.executable, "-m", "pipeline"]
+    work, command = tmp_path / "work", [sys.executable, "-m", "crawlrank"]
     imported = [*command, "import-text", "--links", str(tmp_path / "links.txt")]
     watched([*imported, "--work", str(work)])
     run = [*command, "run", "--nodes", "all", "--work", str(work), "--quiet"]

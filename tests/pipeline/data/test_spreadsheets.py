@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from support.paths import ROOT
 
-from pipeline.data.output.spreadsheets import FORMULA, as_text, csv_pieces, harmless
+from crawlrank.pipeline.data.output.spreadsheets import FORMULA, as_text, csv_pieces, harmless
 
 #: https://owasp.org/www-community/attacks/CSV_Injection, and what makes text of a cell
 OF_OWASP = ("=", "+", "-", "@", "\t", "\r", "\n", "'")

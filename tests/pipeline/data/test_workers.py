@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from support.paths import ROOT
 
-from jobs.kernel.errors import BadInput
-from pipeline.data.workers import Died, Tell, answers, deaf
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.data.workers import Died, Tell, answers, deaf
 
 #: of a program that imports this module
 FOLDERS = (ROOT, ROOT / "tests", Path(__file__).parent)
@@ -90,7 +90,7 @@ def test_workers_leave_with_the_one_that_started_them(tmp_path: Path, sent: sign
     os.mkfifo(tasks)
     script.write_text(
         "from pathlib import Path; from test_workers import endless\n"
-        "from pipeline.data.workers import answers\n"
+        "from crawlrank.pipeline.data.workers import answers\n"
         f"tasks = [Path({str(tasks)!r})] * 2\n"
         "if __name__ == '__main__': list(answers(endless, tasks, 2))\n"
     )
@@ -129,7 +129,7 @@ def test_no_worker_hears_the_signal_of_the_terminal(tmp_path: Path) -> None:
     """Not the first one either, before which multiprocessing starts a process of its own."""
     script = tmp_path / "program.py"
     script.write_text(
-        "from test_workers import is_deaf; from pipeline.data.workers import answers\n"
+        "from test_workers import is_deaf; from crawlrank.pipeline.data.workers import answers\n"
         "if __name__ == '__main__': print(*[deaf for _, deaf in answers(is_deaf, 'ab', 2)])\n"
     )
     done = subprocess.run(

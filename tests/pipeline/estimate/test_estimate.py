@@ -17,16 +17,16 @@ from support.library import fork_calls
 from support.runs import finished, shared_warc
 
 import crawlrank as public
-from jobs.kernel.errors import BadInput
-from pipeline.estimate import report
-from pipeline.estimate.clusters import ClusterNeeds
-from pipeline.estimate.estimate import RunEstimate, copies_of, estimate
-from pipeline.estimate.growth import Bracket
-from pipeline.estimate.sample import SampleSize
-from pipeline.options import RunOptions
-from pipeline.progress.plain_lines import Plain
-from pipeline.progress.reporter import Reporter
-from pipeline.workfolder.manifest import Manifest
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.estimate import report
+from crawlrank.pipeline.estimate.clusters import ClusterNeeds
+from crawlrank.pipeline.estimate.estimate import RunEstimate, copies_of, estimate
+from crawlrank.pipeline.estimate.growth import Bracket
+from crawlrank.pipeline.estimate.sample import SampleSize
+from crawlrank.pipeline.options import RunOptions
+from crawlrank.pipeline.progress.plain_lines import Plain
+from crawlrank.pipeline.progress.reporter import Reporter
+from crawlrank.pipeline.workfolder.manifest import Manifest
 
 PAGES, SITES = 3600, 40
 SIZE = SampleSize(share=0.2, small=1 << 16, seconds=60.0, copied=(40_000, 10_000))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.estimate.growth import (
+from crawlrank.pipeline.estimate.growth import (
     Bracket,
     distinct_among,
     distinct_times,

@@ -23,11 +23,11 @@ from support.inputs.archive_samples import (
     zipped,
 )
 
-from jobs.kernel.captures.extraction_options import ExtractionOptions
-from jobs.kernel.storage.opening import PathOrUrl
-from pipeline.estimate.pieces import BEGINNING, Piece, PieceTask, take_piece
-from pipeline.estimate.sample import write_archives
-from pipeline.estimate.windows import Window
+from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl
+from crawlrank.pipeline.estimate.pieces import BEGINNING, Piece, PieceTask, take_piece
+from crawlrank.pipeline.estimate.sample import write_archives
+from crawlrank.pipeline.estimate.windows import Window
 
 COUNT = 300
 HTML = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.contract import Stop
-from pipeline.estimate.clusters import cluster_needs
-from pipeline.estimate.growth import Bracket, exactly
-from pipeline.estimate.projection import (
+from crawlrank.pipeline.contract import Stop
+from crawlrank.pipeline.estimate.clusters import cluster_needs
+from crawlrank.pipeline.estimate.growth import Bracket, exactly
+from crawlrank.pipeline.estimate.projection import (
     RowTimes,
     Steps,
     disk,
     memory,
     seconds_of_steps,
 )
-from pipeline.estimate.sample_run import SampleRun
+from crawlrank.pipeline.estimate.sample_run import SampleRun
 
 COUNTS = RowTimes(links=exactly(100), captures=exactly(100), uris=exactly(20))
 ROWS = {"links": 1000, "captures": 50, "uris": 600, "graph": 500}

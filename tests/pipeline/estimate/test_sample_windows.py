@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.estimate.windows import MOST, SMALL, Window, Windows, windows_of
+from crawlrank.pipeline.estimate.windows import MOST, SMALL, Window, Windows, windows_of
 
 Sizes = list[tuple[Path, int]]
 

@@ -14,9 +14,9 @@ import pytest
 from support.paths import ROOT
 from support.waiting import awaited
 
-from jobs.kernel.errors import BadInput, Shortage
-from pipeline.heritrix.home import HeritrixFails, HeritrixHome
-from pipeline.heritrix.precedence_store import LOCK, Lookups, load, require_unlocked
+from crawlrank.jobs.kernel.errors import BadInput, Shortage
+from crawlrank.pipeline.heritrix.home import HeritrixFails, HeritrixHome
+from crawlrank.pipeline.heritrix.precedence_store import LOCK, Lookups, load, require_unlocked
 
 LOCKED = "com.sleepycat.je.EnvironmentLockedException: The environment cannot be locked"
 TRACE = """Exception in thread "main" java.lang.ExceptionInInitializerError
@@ -119,7 +119,7 @@ def test_a_program_ends_with_who_started_it(home: HeritrixHome, java: Path, tmp_
     """Even where SIGKILL ends that."""
     says(java, f"echo $$ > {tmp_path}/pid; echo one; exec sleep 600")
     reads = (
-        "import sys; from pathlib import Path; from pipeline.heritrix.home import HeritrixHome;"
+        "import sys; from pathlib import Path; from crawlrank.pipeline.heritrix.home import HeritrixHome;"
         " home = HeritrixHome(Path(sys.argv[1]));"
         " [print(line, flush=True) for line in home.run('Main', where=home.folder, limit=600)]"
     )

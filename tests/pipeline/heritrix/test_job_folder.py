@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from jobs.kernel.errors import BadInput
-from pipeline.heritrix.job_folder import JobFolder
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.heritrix.job_folder import JobFolder
 
 FIRST = b"first"
 

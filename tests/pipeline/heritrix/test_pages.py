@@ -11,9 +11,9 @@ from support.inputs.archive_samples import plain, warc
 from support.paths import LOOPBACK
 from support.runs import finished
 
-from jobs.kernel.errors import BadInput
-from pipeline.data.database import database
-from pipeline.heritrix.pages import (
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.data.database import database
+from crawlrank.pipeline.heritrix.pages import (
     EMBEDDED,
     GONE,
     LATER,
@@ -24,7 +24,7 @@ from pipeline.heritrix.pages import (
     chosen_pages,
     left_out,
 )
-from pipeline.workfolder.results.opened import open_finished
+from crawlrank.pipeline.workfolder.results.opened import open_finished
 
 HOST = "http://a.example"
 LINKED = (

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from support.paths import LOOPBACK
 from support.runs import finished
 
-from pipeline.heritrix.quotas import quota_sheets, quotas_of, shared, surt_prefixes
-from pipeline.precedence.page_table import RankedPages
-from pipeline.scores_of_work import scores_of_work
+from crawlrank.pipeline.heritrix.quotas import quota_sheets, quotas_of, shared, surt_prefixes
+from crawlrank.pipeline.precedence.page_table import RankedPages
+from crawlrank.pipeline.scores_of_work import scores_of_work
 
 SCORES = st.dictionaries(st.sampled_from("abcdefgh"), st.floats(0, 1e6), min_size=1)
 

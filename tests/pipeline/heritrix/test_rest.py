@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from jobs.kernel.errors import BadInput
-from pipeline.heritrix.rest import LOGIN, HeritrixEngine, Login, read_login
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.heritrix.rest import LOGIN, HeritrixEngine, Login, read_login
 
 
 def test_a_login_is_read_from_a_file_or_the_environment(

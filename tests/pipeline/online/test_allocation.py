@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import integrate, optimize, special
 from support.drawing import examples
 
-from jobs.kernel.errors import BadInput
-from pipeline.online.freshness.allocation import (
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.online.freshness.allocation import (
     OBJECTIVES,
     ChangingPages,
     allocation,
@@ -20,7 +20,7 @@ from pipeline.online.freshness.allocation import (
     freshness_of,
     gains_of,
 )
-from pipeline.online.freshness.loops import changes_between
+from crawlrank.pipeline.online.freshness.loops import changes_between
 
 NUMBERS = st.floats(-4, 4).map(lambda exponent: 10**exponent)
 MANY = st.lists(st.tuples(NUMBERS, NUMBERS), min_size=1, max_size=40)

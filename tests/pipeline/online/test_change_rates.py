@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import integrate, special, stats
 from support.drawing import examples
 
-from pipeline.online.freshness.change_rates import (
+from crawlrank.pipeline.online.freshness.change_rates import (
     DEFAULT,
     Seen,
     _digamma,

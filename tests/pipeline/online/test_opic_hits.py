@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.drawing import examples
 
-from jobs.kernel.errors import BadInput
-from pipeline.online.opic_hits import NEUTRAL, START, OpicHits
-from pipeline.online.stores.database import Database
-from pipeline.online.stores.hits_cash import SqliteHitsCash
-from pipeline.online.stores.page_graph import SqliteGraph
-from pipeline.online.stores.relevance import SqliteRelevance
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.online.opic_hits import NEUTRAL, START, OpicHits
+from crawlrank.pipeline.online.stores.database import Database
+from crawlrank.pipeline.online.stores.hits_cash import SqliteHitsCash
+from crawlrank.pipeline.online.stores.page_graph import SqliteGraph
+from crawlrank.pipeline.online.stores.relevance import SqliteRelevance
 
 
 def opened(path=":memory:", **options):

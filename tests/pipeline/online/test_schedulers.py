@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.kernel.errors import BadInput
-from pipeline.online.freshness.allocation import OBJECTIVES, ChangingPages, allocation
-from pipeline.online.schedulers import BestFirst, Optimal
-from pipeline.online.stores.changes import CHANGED, DAY, NEW, SAME, SqlitePageChanges
-from pipeline.online.stores.database import Database
-from pipeline.online.stores.schedule import SqliteSchedule
-from pipeline.online.stores.values import SqliteValues
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.online.freshness.allocation import OBJECTIVES, ChangingPages, allocation
+from crawlrank.pipeline.online.schedulers import BestFirst, Optimal
+from crawlrank.pipeline.online.stores.changes import CHANGED, DAY, NEW, SAME, SqlitePageChanges
+from crawlrank.pipeline.online.stores.database import Database
+from crawlrank.pipeline.online.stores.schedule import SqliteSchedule
+from crawlrank.pipeline.online.stores.values import SqliteValues
 
 
 @given(st.lists(st.tuples(st.binary(max_size=3), st.integers(-3, 3))), st.integers(1, 5))

@@ -26,12 +26,12 @@ from online.compare_scrapy import (
 )
 from support.systems.scrapy_forks import Crawl, scrapy_commands
 
-from pipeline.online.opic_hits import OpicHits
-from pipeline.online.stores.database import Database
-from pipeline.online.stores.hits_cash import SqliteHitsCash
-from pipeline.online.stores.page_graph import SqliteGraph
-from pipeline.online.stores.relevance import SqliteRelevance
-from pipeline.online.stores.requests import CrawlRequest, SqliteRequests
+from crawlrank.pipeline.online.opic_hits import OpicHits
+from crawlrank.pipeline.online.stores.database import Database
+from crawlrank.pipeline.online.stores.hits_cash import SqliteHitsCash
+from crawlrank.pipeline.online.stores.page_graph import SqliteGraph
+from crawlrank.pipeline.online.stores.relevance import SqliteRelevance
+from crawlrank.pipeline.online.stores.requests import CrawlRequest, SqliteRequests
 
 PAGES = 90
 
@@ -202,8 +202,8 @@ from scrapy import Request, Spider
 class Other(Spider):
     name = "other"
     custom_settings = {
-        "SCHEDULER": "pipeline.online.scrapy_scheduler.ImportanceScheduler",
-        "SPIDER_MIDDLEWARES": {"pipeline.online.scrapy_scheduler.ImportanceMiddleware": 1},
+        "SCHEDULER": "crawlrank.pipeline.online.scrapy_scheduler.ImportanceScheduler",
+        "SPIDER_MIDDLEWARES": {"crawlrank.pipeline.online.scrapy_scheduler.ImportanceMiddleware": 1},
     }
     def __init__(self, start, **options):
         super().__init__(**options)

@@ -24,9 +24,9 @@ from scrapy.utils.test import get_crawler
 from support.drawing import examples
 from support.systems.scrapy_forks import scrapy_commands
 
-from pipeline.online.scrapy_scheduler import ImportanceMiddleware, ImportanceScheduler
+from crawlrank.pipeline.online.scrapy_scheduler import ImportanceMiddleware, ImportanceScheduler
 
-SCHEDULER = "pipeline.online.scrapy_scheduler.ImportanceScheduler"
+SCHEDULER = "crawlrank.pipeline.online.scrapy_scheduler.ImportanceScheduler"
 
 
 class OddSpider(Spider):

@@ -26,12 +26,12 @@ from click.testing import CliRunner
 from support.paths import ROOT
 from support.systems.wheels import made_wheel, wheel_of_installed
 
-from jobs.gen_graph import GenGraph
-from jobs.kernel.errors import BadInput
-from pipeline.cli import main
-from pipeline.package.build import CONFS, build, upload_package
-from pipeline.package.node_platform import NodePlatform
-from pipeline.package.wheels import DRIVER, name_of, needed_by_tasks, task_requirements
+from crawlrank.jobs.gen_graph import GenGraph
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.cli import main
+from crawlrank.pipeline.package.build import CONFS, build, upload_package
+from crawlrank.pipeline.package.node_platform import NodePlatform
+from crawlrank.pipeline.package.wheels import DRIVER, name_of, needed_by_tasks, task_requirements
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -118,7 +118,7 @@ def test_a_job_runs_from_the_zip_with_the_packed_environment(
     folder, env = node
     with zipfile.ZipFile(folder / "crawlrank.zip") as packed:
         (folder / "gen_graph.py").write_bytes(packed.read("jobs/gen_graph.py"))
-    for script in (["gen_graph.py"], ["-m", "jobs.gen_graph"]):
+    for script in (["gen_graph.py"], ["-m", "crawlrank.jobs.gen_graph"]):
         lines = LINKS
         for task in ("--mapper", "--reducer"):
             command = ["env/bin/python", *script, "--step-num=0", task]
@@ -132,7 +132,7 @@ def test_a_job_runs_from_the_zip_with_the_packed_environment(
 def test_it_imports_nothing_that_is_installed(node: tuple[Path, dict[str, str]]) -> None:
     folder, env = node
     code = """
-import sys, jobs.gen_graph, jobs.mapreduce.runners.local
+import sys, crawlrank.jobs.gen_graph, crawlrank.jobs.mapreduce.runners.local
 print(*(module.__file__ for module in sys.modules.values() if hasattr(module, "__file__")))
 """
     command = ["env/bin/python", "-c", code]

@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.pages.formats import FORMATS, NOTHING, percent, seconds, size, text, timestamp
+from crawlrank.pipeline.pages.formats import (
+    FORMATS,
+    NOTHING,
+    percent,
+    seconds,
+    size,
+    text,
+    timestamp,
+)
 
 
 @pytest.mark.parametrize("name", FORMATS)

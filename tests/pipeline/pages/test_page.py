@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.pages.page import FOLDER, LIBRARIES, address, embedded_json, page
+from crawlrank.pipeline.pages.page import FOLDER, LIBRARIES, address, embedded_json, page
 
 VALUES = st.recursive(
     st.text() | st.integers() | st.booleans() | st.none(),

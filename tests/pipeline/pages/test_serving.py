@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from jobs.kernel.errors import BadInput
-from pipeline.pages.serving import LOOPBACK, PageServer
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.pages.serving import LOOPBACK, PageServer
 
 TEXT = "<!doctype html><title>é</title>"
 

@@ -15,9 +15,9 @@ import pytest
 from support.crawls import ok, write_records
 from support.drawing import examples
 
-from pipeline.data.database import database
-from pipeline.planning.visits import named, read_visits
-from pipeline.workfolder.results.opened import open_finished
+from crawlrank.pipeline.data.database import database
+from crawlrank.pipeline.planning.visits import named, read_visits
+from crawlrank.pipeline.workfolder.results.opened import open_finished
 
 NOW = datetime(2024, 6, 1, tzinfo=timezone.utc)
 HOST = "http://a.example"

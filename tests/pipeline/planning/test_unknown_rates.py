@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipeline.data.graph import Floats
-from pipeline.online.freshness.allocation import ChangingPages, allocation, freshness_of
-from pipeline.options import PlanOptions
-from pipeline.planning.plan import FetchPlan, planned
-from pipeline.planning.visits import Spans, Visits
+from crawlrank.pipeline.data.graph import Floats
+from crawlrank.pipeline.online.freshness.allocation import ChangingPages, allocation, freshness_of
+from crawlrank.pipeline.options import PlanOptions
+from crawlrank.pipeline.planning.plan import FetchPlan, planned
+from crawlrank.pipeline.planning.visits import Spans, Visits
 
 PAGES, VISITS, BUDGET = 5000, 4, 250.0
 

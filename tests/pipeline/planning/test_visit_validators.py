@@ -20,9 +20,9 @@ from support.crawls import ok
 from support.drawing import examples
 from support.inputs.several_crawls import response
 
-from pipeline.data.database import database
-from pipeline.planning.visits import Visits, named, read_visits
-from pipeline.workfolder.results.opened import open_finished
+from crawlrank.pipeline.data.database import database
+from crawlrank.pipeline.planning.visits import Visits, named, read_visits
+from crawlrank.pipeline.workfolder.results.opened import open_finished
 
 BEGIN, NOW = datetime(2024, 5, 1), datetime(2024, 8, 1, tzinfo=timezone.utc)
 Spans = list[tuple[int, bool]]

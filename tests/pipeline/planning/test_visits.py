@@ -10,9 +10,9 @@ import pytest
 from support.crawls import ok
 from support.inputs.several_crawls import redirect, response, revisit
 
-from pipeline.data.database import database
-from pipeline.planning.visits import Visits, named, read_visits
-from pipeline.workfolder.results.opened import open_finished
+from crawlrank.pipeline.data.database import database
+from crawlrank.pipeline.planning.visits import Visits, named, read_visits
+from crawlrank.pipeline.workfolder.results.opened import open_finished
 
 Read = tuple[Visits, dict[str, int]]  # and the rows by path
 NOW = datetime(2024, 6, 1, tzinfo=timezone.utc)

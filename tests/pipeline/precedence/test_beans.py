@@ -6,8 +6,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from jobs.kernel.errors import BadInput
-from pipeline.precedence.beans import beans_fragment
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.precedence.beans import beans_fragment
 
 BEANS = "{http://www.springframework.org/schema/beans}"
 POLICIES = "org.archive.crawler.frontier.precedence."

@@ -10,7 +10,7 @@ import pytest
 from support.crawls import INLINE, ok, write_warc
 from support.runs import copy_of, finished, shared_warc
 
-from pipeline.precedence.caveats import (
+from crawlrank.pipeline.precedence.caveats import (
     FEW_A_CLASS,
     LOST,
     CutCounts,
@@ -18,7 +18,7 @@ from pipeline.precedence.caveats import (
     caveats_of,
     link_counts,
 )
-from pipeline.workfolder.manifest import Manifest
+from crawlrank.pipeline.workfolder.manifest import Manifest
 
 Web = dict[str, list[str]]
 SITE = "http://a.example"

@@ -28,8 +28,8 @@ from support.paths import LOOPBACK, REFERENCE
 from support.runs import finished, ranked, shared_warc
 from surt import surt
 
-from jobs.kernel.errors import BadInput
-from pipeline.precedence.filters import (
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.precedence.filters import (
     SELECTORS,
     TYPES,
     PageFilters,
@@ -38,8 +38,8 @@ from pipeline.precedence.filters import (
     status_condition,
     type_condition,
 )
-from pipeline.precedence.page_table import PageTable, Taken
-from pipeline.precedence.score_formats import PAGE
+from crawlrank.pipeline.precedence.page_table import PageTable, Taken
+from crawlrank.pipeline.precedence.score_formats import PAGE
 
 Row = dict[str, Any]
 Meets = Callable[[Row], bool]

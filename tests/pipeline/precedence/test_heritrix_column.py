@@ -14,9 +14,9 @@ from support.inputs.heritrix_uris import CASES, HOSTILE, MORE, USUAL
 from support.inputs.made_uris import made_uris
 from support.paths import DATA
 
-from jobs.kernel.keys import heritrix_form as module
-from jobs.kernel.keys.heritrix_form import HeritrixRejects
-from pipeline.precedence.heritrix_column import forms
+from crawlrank.jobs.kernel.keys import heritrix_form as module
+from crawlrank.jobs.kernel.keys.heritrix_form import HeritrixRejects
+from crawlrank.pipeline.precedence.heritrix_column import forms
 
 UTF8 = HOSTILE.filter(lambda uri: not re.search("[\ud800-\udfff]", uri))  # as datasets have it
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from support.inputs.heritrix_cases import LINT_TXT, Case, written
 from support.paths import HERITRIX
 
-from pipeline.precedence.heritrix_loader import (
+from crawlrank.pipeline.precedence.heritrix_loader import (
     BLOCK,
     MAX_LINE,
     BreaksOff,

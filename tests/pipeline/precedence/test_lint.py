@@ -12,11 +12,17 @@ from hypothesis import strategies as st
 from support.inputs.heritrix_cases import LINT_TXT, Case, written
 from support.paths import HERITRIX
 
-from jobs.kernel.keys.heritrix_form import heritrix_form, lookup_key
-from pipeline.precedence import lint as module
-from pipeline.precedence.heritrix_loader import MAX_LINE, LoaderFails, load, read_entry, read_lines
-from pipeline.precedence.lint import Finding, LintSummary, lint
-from pipeline.precedence.lint_problems import PROBLEMS
+from crawlrank.jobs.kernel.keys.heritrix_form import heritrix_form, lookup_key
+from crawlrank.pipeline.precedence import lint as module
+from crawlrank.pipeline.precedence.heritrix_loader import (
+    MAX_LINE,
+    LoaderFails,
+    load,
+    read_entry,
+    read_lines,
+)
+from crawlrank.pipeline.precedence.lint import Finding, LintSummary, lint
+from crawlrank.pipeline.precedence.lint_problems import PROBLEMS
 
 GOOD = "http://h.example/a 5"
 

@@ -19,15 +19,15 @@ from hypothesis import strategies as st
 from support.crawls import crawlrank, ok
 from support.drawing import examples
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.keys.heritrix_form import HeritrixRejects, heritrix_form, lookup_key
-from jobs.kernel.keys.uris import as_crawled
-from pipeline.data.memory import parse_size
-from pipeline.options import PrecedenceOptions
-from pipeline.precedence import lint
-from pipeline.precedence.export import PrecedenceSummary, export_precedence
-from pipeline.precedence.heritrix_loader import load
-from pipeline.precedence.scored import FIXED, ByKey, open_scored
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.keys.heritrix_form import HeritrixRejects, heritrix_form, lookup_key
+from crawlrank.jobs.kernel.keys.uris import as_crawled
+from crawlrank.pipeline.data.memory import parse_size
+from crawlrank.pipeline.options import PrecedenceOptions
+from crawlrank.pipeline.precedence import lint
+from crawlrank.pipeline.precedence.export import PrecedenceSummary, export_precedence
+from crawlrank.pipeline.precedence.heritrix_loader import load
+from crawlrank.pipeline.precedence.scored import FIXED, ByKey, open_scored
 
 
 class Spelling(NamedTuple):

@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 from rich.console import Console
 from support.inputs.archive_samples import each, page
 
-from jobs.extract_links import ExtractLinks
-from jobs.kernel.storage.positions import reported_position
-from jobs.mapreduce.launch import launch
-from jobs.mapreduce.launcher import Launcher
-from pipeline.contract import Round, Stop
-from pipeline.progress.bars import Bars
-from pipeline.progress.estimates import duration
-from pipeline.progress.plain_lines import Plain
-from pipeline.progress.reporter import Tracking
+from crawlrank.jobs.extract_links import ExtractLinks
+from crawlrank.jobs.kernel.storage.positions import reported_position
+from crawlrank.jobs.mapreduce.launch import launch
+from crawlrank.jobs.mapreduce.launcher import Launcher
+from crawlrank.pipeline.contract import Round, Stop
+from crawlrank.pipeline.progress.bars import Bars
+from crawlrank.pipeline.progress.estimates import duration
+from crawlrank.pipeline.progress.plain_lines import Plain
+from crawlrank.pipeline.progress.reporter import Tracking
 
 
 def test_plain_lines_are_rare(capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,15 +16,15 @@ from support.rankings import exact_rankings as exact
 from support.rankings.bound_cases import Case, cases
 from support.rankings.exact_rankings import Exact, Web
 
-from jobs.kernel.errors import BadInput
-from pipeline.bounds import bounds_of
-from pipeline.contract import Stop
-from pipeline.data.graph import Floats, Graph
-from pipeline.ranking.hits import method as hits
-from pipeline.ranking.online import opic, opic_hits
-from pipeline.ranking.sites import method as sites
-from pipeline.ranking.sites.graph import SiteGraph
-from pipeline.ranking.solution import Problem, Solution
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.bounds import bounds_of
+from crawlrank.pipeline.contract import Stop
+from crawlrank.pipeline.data.graph import Floats, Graph
+from crawlrank.pipeline.ranking.hits import method as hits
+from crawlrank.pipeline.ranking.online import opic, opic_hits
+from crawlrank.pipeline.ranking.sites import method as sites
+from crawlrank.pipeline.ranking.sites.graph import SiteGraph
+from crawlrank.pipeline.ranking.solution import Problem, Solution
 
 MUCH = 1 << 40
 

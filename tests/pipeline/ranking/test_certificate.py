@@ -24,8 +24,8 @@ from support.graphs import (
     web_like,
 )
 
-from pipeline.data.graph import Graph
-from pipeline.ranking.certificate import Certificate, certificate, inflow, residual
+from crawlrank.pipeline.data.graph import Graph
+from crawlrank.pipeline.ranking.certificate import Certificate, certificate, inflow, residual
 
 
 def true_errors(graph: Graph) -> tuple[Fraction, Fraction, Fraction]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.ranking.combination import combine
+from crawlrank.pipeline.ranking.combination import combine
 
 LOW = np.array([1.0, 2.0, 2.0, 8.0])  # mean ranks 1, 2.5, 2.5, 4
 HIGH = np.array([30.0, 10.0, 40.0, 20.0])  # ranks 3, 1, 4, 2

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from pipeline.ranking.correlations import kendall, spearman
+from crawlrank.pipeline.ranking.correlations import kendall, spearman
 
 values = st.integers(-4, 4).map(float)
 

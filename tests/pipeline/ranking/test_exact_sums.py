@@ -12,8 +12,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support.drawing import examples
 
-from jobs.kernel.rank.plain_round import exact_parts
-from pipeline.ranking.exact_sums import (
+from crawlrank.jobs.kernel.rank.plain_round import exact_parts
+from crawlrank.pipeline.ranking.exact_sums import (
     CHUNKS,
     FULL,
     LOWEST,
@@ -25,7 +25,7 @@ from pipeline.ranking.exact_sums import (
     sum_of,
     units,
 )
-from pipeline.ranking.pagerank.plain_kernels import rounded_sum
+from crawlrank.pipeline.ranking.pagerank.plain_kernels import rounded_sum
 
 TINIEST, LARGEST = 5e-324, 1.7976931348623157e308
 # of magnitudes that no sum of few doubles without overlap can hold: one for each 32 bits and more

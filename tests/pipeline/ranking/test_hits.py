@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from support.drawing import examples
 from support.graphs import csr_of, graph_of, graphs, ldbc, untimed, web_like
 
-from jobs.kernel.errors import BadInput
-from pipeline.contract import Round, Stop
-from pipeline.data.graph import Floats, Graph
-from pipeline.ranking.hits import lanczos
-from pipeline.ranking.hits.method import solve
-from pipeline.ranking.hits.outcome import of_probabilities
-from pipeline.ranking.solution import Problem, Solution, State
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.contract import Round, Stop
+from crawlrank.pipeline.data.graph import Floats, Graph
+from crawlrank.pipeline.ranking.hits import lanczos
+from crawlrank.pipeline.ranking.hits.method import solve
+from crawlrank.pipeline.ranking.hits.outcome import of_probabilities
+from crawlrank.pipeline.ranking.solution import Problem, Solution, State
 
 MUCH = 1 << 40
 WEB = web_like(200, seed=4)

@@ -10,10 +10,10 @@ import pytest
 from support.crawls import crawlrank
 from support.graphs import csr_of, web_like
 
-from jobs.kernel.errors import BadInput
-from pipeline.contract import Stop
-from pipeline.ranking.methods import METHODS, Scoring, method_of
-from pipeline.ranking.solution import Problem
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.contract import Stop
+from crawlrank.pipeline.ranking.methods import METHODS, Scoring, method_of
+from crawlrank.pipeline.ranking.solution import Problem
 
 WEB = web_like(300, seed=2)
 

@@ -29,11 +29,11 @@ from support.graphs import (
     web_like,
 )
 
-from jobs.kernel.machine import machine_code
-from pipeline.data.graph import Graph
-from pipeline.options import OpicOptions, Policy
-from pipeline.ranking import opic as module
-from pipeline.ranking.opic import Checkpoint, OpicResult, opic
+from crawlrank.jobs.kernel.machine import machine_code
+from crawlrank.pipeline.data.graph import Graph
+from crawlrank.pipeline.options import OpicOptions, Policy
+from crawlrank.pipeline.ranking import opic as module
+from crawlrank.pipeline.ranking.opic import Checkpoint, OpicResult, opic
 
 POLICIES: tuple[Policy, ...] = ("cycle", "random", "greedy")
 Floats = npt.NDArray[np.float64]

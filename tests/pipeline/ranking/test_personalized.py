@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from support.graphs import csr_of, graph_of, web_like
 
-from jobs.kernel.errors import BadInput
-from pipeline.contract import Stop
-from pipeline.data.graph import Floats, Graph
-from pipeline.ranking.pagerank import method as pagerank
-from pipeline.ranking.personalized import solve
-from pipeline.ranking.solution import Problem, Solution
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.contract import Stop
+from crawlrank.pipeline.data.graph import Floats, Graph
+from crawlrank.pipeline.ranking.pagerank import method as pagerank
+from crawlrank.pipeline.ranking.personalized import solve
+from crawlrank.pipeline.ranking.solution import Problem, Solution
 
 WEB = web_like(400, seed=5)
 FINE = Stop(tolerance=1e-13)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.ranking.ratings import librarian_score, mean_classes, quantized
+from crawlrank.pipeline.ranking.ratings import librarian_score, mean_classes, quantized
 
 # five pages, three raters; the means are 11/3, 2.5, 2, 1, 3, so their classes 4, 3, 2, 1, 3
 GIVEN = np.array([[4, 4, 3], [3, 2, 0], [2, 2, 2], [1, 0, 0], [0, 4, 2]], np.int8)

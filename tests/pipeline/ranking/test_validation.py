@@ -23,14 +23,14 @@ from support.graphs import (
     web_like,
 )
 
-from jobs.kernel.errors import BadInput, NotConverged
-from pipeline.data.graph import Floats, Graph, Mask
-from pipeline.options import ValidationOptions
-from pipeline.precedence.captured import captured_nodes
-from pipeline.ranking.classes import cut
-from pipeline.ranking.opic import opic
-from pipeline.ranking.validation.report import ValidationReport, tables
-from pipeline.ranking.validation.validate import validate
+from crawlrank.jobs.kernel.errors import BadInput, NotConverged
+from crawlrank.pipeline.data.graph import Floats, Graph, Mask
+from crawlrank.pipeline.options import ValidationOptions
+from crawlrank.pipeline.precedence.captured import captured_nodes
+from crawlrank.pipeline.ranking.classes import cut
+from crawlrank.pipeline.ranking.opic import opic
+from crawlrank.pipeline.ranking.validation.report import ValidationReport, tables
+from crawlrank.pipeline.ranking.validation.validate import validate
 
 WEB = web_like(400, seed=11)
 require = ValidationReport.require

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from support.graphs import csr_of, graph_of, untimed, web_like
 
-from pipeline.contract import Round, Stop
-from pipeline.data.graph import Floats, Graph
-from pipeline.options import LinkWeights, parsed_link_weights
-from pipeline.ranking import personalized
-from pipeline.ranking.pagerank import method as pagerank
-from pipeline.ranking.pagerank.links import WeightedLinks
-from pipeline.ranking.solution import Problem, Solution, State
+from crawlrank.pipeline.contract import Round, Stop
+from crawlrank.pipeline.data.graph import Floats, Graph
+from crawlrank.pipeline.options import LinkWeights, parsed_link_weights
+from crawlrank.pipeline.ranking import personalized
+from crawlrank.pipeline.ranking.pagerank import method as pagerank
+from crawlrank.pipeline.ranking.pagerank.links import WeightedLinks
+from crawlrank.pipeline.ranking.solution import Problem, Solution, State
 
 WEB = web_like(400, seed=5)
 HOSTS = np.arange(WEB.nodes) // 7 % 20  # of several runs of pages each

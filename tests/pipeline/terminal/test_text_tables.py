@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from pipeline.terminal import TextTable
-from pipeline.terminal.text import cut_apart, middle_cut, wrapped
+from crawlrank.pipeline.terminal import TextTable
+from crawlrank.pipeline.terminal.text import cut_apart, middle_cut, wrapped
 
 LONG = "http://host.example/" + "folder/" * 280  # some 2,000 characters
 WIDTHS = (80, 120, 200)

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from support.crawls import WEB, crawlrank, ok, write_warc
 from support.runs import finished, shared_warc
 
-from jobs.kernel.errors import BadInput
-from pipeline.workfolder.archive_lists import LONGEST, NAMED, read_list
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.workfolder.archive_lists import LONGEST, NAMED, read_list
 
 DATA = (
     b"\xef\xbb\xbfa b.warc.gz\r\n\n# a comment\n \ns3://crawl/a//b.warc\n\xff.arc\nno-*.warc\n"

@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 from support.crawls import INLINE, crawlrank, html, ok, response
 from support.work_folders import manifest_of
 
-from jobs.kernel.storage.digesting import Digesting
-from pipeline.workfolder.archive_identity import PIECE, PIECES, identify
-from pipeline.workfolder.archives import given_archives
-from pipeline.workfolder.manifest import DIGEST, file_fingerprint, sealed
+from crawlrank.jobs.kernel.storage.digesting import Digesting
+from crawlrank.pipeline.workfolder.archive_identity import PIECE, PIECES, identify
+from crawlrank.pipeline.workfolder.archives import given_archives
+from crawlrank.pipeline.workfolder.manifest import DIGEST, file_fingerprint, sealed
 
 RUN = ("--iterations", 2, "--no-validate", "--quiet", "--jobs", 1)
 

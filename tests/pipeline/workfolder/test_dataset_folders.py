@@ -17,7 +17,7 @@ from support.openings import openings
 from support.runs import FOLDER, copy_of, finished, shared_warc
 from support.work_folders import edit_manifest
 
-from pipeline.analysis.plots.plot_data import read_pages
+from crawlrank.pipeline.analysis.plots.plot_data import read_pages
 
 OPTIONS = ("--iterations", 5, "--captures", "latest", "--fold", "redirects", "--no-validate")
 URI = "http://a.example/about"

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from support.crawls import WEB, ok, write_warc
 
-from pipeline.workfolder.dataset_store import DatasetStore
+from crawlrank.pipeline.workfolder.dataset_store import DatasetStore
 
 
 class Disk:

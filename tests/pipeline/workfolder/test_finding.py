@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from support.crawls import WEB, crawlrank, ok, write_warc
 from support.paths import LOOPBACK
 
-from jobs.kernel.errors import BadInput
-from pipeline.cli.run import run
-from pipeline.workfolder.archive_lists import read_list
-from pipeline.workfolder.finding import find_archives, matches
-from pipeline.workfolder.multi_wacz import wacz_files
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.cli.run import run
+from crawlrank.pipeline.workfolder.archive_lists import read_list
+from crawlrank.pipeline.workfolder.finding import find_archives, matches
+from crawlrank.pipeline.workfolder.multi_wacz import wacz_files
 
 TREE = (
     "a.warc.gz", "b.arc", "logs/crawl.log", "logs/c.warc.wat.gz", "sub/d.warc.zst", "sub/E.WARC",

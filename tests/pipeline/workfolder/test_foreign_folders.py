@@ -10,8 +10,8 @@ from support.crawls import MORE_WEB, WEB, crawlrank, ok, write_warc
 from support.paths import LOOPBACK
 from support.runs import finished
 
-from pipeline.cli.commands import COMMANDS, loaded
-from pipeline.cli.parameters.configuration import is_path, key_of
+from crawlrank.pipeline.cli.commands import COMMANDS, loaded
+from crawlrank.pipeline.cli.parameters.configuration import is_path, key_of
 
 QUICK = ("--quiet", "--no-validate", "--iterations", 2, "--jobs", 1)
 PATHS = [

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from support.work_folders import hold
 
-from jobs.kernel.errors import BadInput
-from pipeline.workfolder.lock import LOCK, locked
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.workfolder.lock import LOCK, locked
 
 SOON = 0.05  # seconds
 

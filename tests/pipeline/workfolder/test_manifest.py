@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.kernel.errors import BadInput
-from pipeline.workfolder.manifest import SAMPLED, Manifest, file_fingerprint, fingerprint
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.workfolder.manifest import SAMPLED, Manifest, file_fingerprint, fingerprint
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),

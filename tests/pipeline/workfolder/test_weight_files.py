@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.kernel.errors import BadInput
-from pipeline.workfolder.weight_files import (
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.workfolder.weight_files import (
     WeightFileSummary,
     WeightLine,
     read_heritrix_seeds,

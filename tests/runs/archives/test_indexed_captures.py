@@ -16,7 +16,7 @@ from support.runs import finished, shared_warc
 from support.work_folders import manifest_of
 from warcio.archiveiterator import ArchiveIterator
 
-from jobs.kernel.formats.datasets import DATASETS
+from crawlrank.jobs.kernel.formats.datasets import DATASETS
 
 REAL = LOOPBACK
 LINK = ("source", "target")

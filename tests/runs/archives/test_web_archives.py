@@ -18,13 +18,13 @@ from support.paths import LOOPBACK, SMALL_ARCHIVES
 from support.systems.web_server import WebServer, certificate
 from support.work_folders import manifest_of
 
-from jobs.kernel.archive.damage import MAX_RECORD
-from jobs.kernel.archive.sources import read_archives
-from jobs.kernel.errors import Unreachable
-from jobs.kernel.storage.opening import open_binary
-from jobs.kernel.storage.web.allowed import ALLOW_PRIVATE, WEB_BYTES
-from jobs.kernel.storage.web.connections import BUNDLE
-from pipeline.workfolder.archive_identity import digest_of
+from crawlrank.jobs.kernel.archive.damage import MAX_RECORD
+from crawlrank.jobs.kernel.archive.sources import read_archives
+from crawlrank.jobs.kernel.errors import Unreachable
+from crawlrank.jobs.kernel.storage.opening import open_binary
+from crawlrank.jobs.kernel.storage.web.allowed import ALLOW_PRIVATE, WEB_BYTES
+from crawlrank.jobs.kernel.storage.web.connections import BUNDLE
+from crawlrank.pipeline.workfolder.archive_identity import digest_of
 
 REAL = [SMALL_ARCHIVES / "test__data__example.arc.gz", LOOPBACK]
 PRIVATE = "--allow-private"

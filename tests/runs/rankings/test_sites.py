@@ -17,7 +17,7 @@ from support.inputs.samples import needs_reference
 from support.paths import REFERENCE, SAMPLES
 from support.runs import copy_of, finished, shared_warc
 
-from jobs.kernel.keys.keys import key_of
+from crawlrank.jobs.kernel.keys.keys import key_of
 
 SITE = ("--method", "site")
 #: page -> links; sites that only one of --site-by host and domain tells apart

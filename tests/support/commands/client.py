@@ -1,7 +1,7 @@
 """`python -I -S client.py WORD…`: run the command in a process that the server forks.
 
 Of the standard library alone, and little of it: it is started hundreds of times. Signals are passed
-on. Without a server, as the variable names none, it becomes `python -m pipeline` itself.
+on. Without a server, as the variable names none, it becomes `python -m crawlrank` itself.
 """
 
 import json
@@ -21,7 +21,7 @@ PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signa
 def main() -> None:
     path = os.environ.get(SERVER)
     if not path or any(map(os.environ.get, OF_PYTHON)):
-        os.execv(sys.executable, [sys.executable, "-m", "pipeline", *sys.argv[1:]])
+        os.execv(sys.executable, [sys.executable, "-m", "crawlrank", *sys.argv[1:]])
     streams = [number for number in range(3) if is_open(number)]  # before others get the numbers
     server = connected(path)
     ask(server, streams)

@@ -8,7 +8,7 @@ import io
 import tempfile
 from pathlib import Path
 
-from pipeline.cli import main
+from crawlrank.pipeline.cli import main
 from support.crawls import INLINE, WEB, write_warc
 
 with tempfile.TemporaryDirectory() as name:

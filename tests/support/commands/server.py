@@ -50,11 +50,11 @@ def is_there(pid: int) -> bool:
 
 def preload() -> None:
     """Import what commands import, with the settings that they make before they do."""
-    from pipeline.__main__ import _modest
+    from crawlrank.pipeline.__main__ import _modest
 
     _modest()
-    del sys.modules["pipeline.__main__"]  # which commands run anew
-    from pipeline.cli.commands import COMMANDS, loaded
+    del sys.modules["crawlrank.pipeline.__main__"]  # which commands run anew
+    from crawlrank.pipeline.cli.commands import COMMANDS, loaded
 
     for name in COMMANDS:
         loaded(name)
@@ -100,7 +100,7 @@ def exactly(reader: Any, size: int) -> bytes:
 
 
 def become(asked: dict[str, Any], streams: list[int]) -> NoReturn:
-    """Run the command in this process, as `python -m pipeline` would."""
+    """Run the command in this process, as `python -m crawlrank` would."""
     code = 1
     try:
         set_streams(dict(zip(asked["streams"], streams, strict=True)))
@@ -113,7 +113,7 @@ def become(asked: dict[str, Any], streams: list[int]) -> NoReturn:
             signal.signal(number, signal.SIG_IGN if ignored else default)
         sys.argv = ["crawlrank", *asked["words"]]
         sys.path[0] = asked["folder"]
-        runpy.run_module("pipeline", run_name="__main__", alter_sys=True)
+        runpy.run_module("crawlrank", run_name="__main__", alter_sys=True)
         code = 0
     except SystemExit as end:
         if isinstance(end.code, int | None):

@@ -7,7 +7,7 @@ import signal
 import sys
 from collections.abc import Iterator
 
-from jobs.mapreduce.job import Job, KeyValue
+from crawlrank.jobs.mapreduce.job import Job, KeyValue
 
 
 class Boom(Job):

@@ -7,7 +7,7 @@ import os
 import signal
 from collections.abc import Iterator
 
-from jobs.extract_links import ExtractLinks
+from crawlrank.jobs.extract_links import ExtractLinks
 
 
 class DyingReader(ExtractLinks):

@@ -76,7 +76,7 @@ def _serve(words: list[str], folders: list[str], last: int | None, pipe: Any) ->
     _counted_files(counter)
     sys.addaudithook(counter.hook)
     out, err, code = io.StringIO(), io.StringIO(), 0
-    from pipeline.cli import main
+    from crawlrank.pipeline.cli import main
 
     try:
         with redirect_stdout(out), redirect_stderr(err):

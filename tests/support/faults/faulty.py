@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from jobs.mapreduce.job import Job, KeyValue
+from crawlrank.jobs.mapreduce.job import Job, KeyValue
 
 
 class Faulty(Job):

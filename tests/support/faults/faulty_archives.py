@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobs.extract_links import ExtractLinks
+from crawlrank.jobs.extract_links import ExtractLinks
 
 
 class FaultyReader(ExtractLinks):

@@ -22,25 +22,25 @@ from typing import Any, NamedTuple
 import numpy as np
 from click.testing import CliRunner
 
-import pipeline.analysis.audit
-import pipeline.analysis.compare.diff
-import pipeline.analysis.compare.explain
-import pipeline.cli.compare
-import pipeline.workfolder.results.columns
-import pipeline.workfolder.results.lines  # noqa: F401 (imported once, by the server)
-from jobs.kernel.errors import CrawlrankError
-from jobs.mapreduce.launcher import Launcher
-from pipeline.cli import main
-from pipeline.contract import Ranking, Stop
-from pipeline.data.memory import LEAST, Memory
-from pipeline.engines.embedded.engine import EmbeddedEngine
-from pipeline.engines.text.packed_ranking import rank_packed
-from pipeline.export_text import export_text
-from pipeline.options import PrecedenceOptions
-from pipeline.ranking.methods import METHODS
-from pipeline.ranking.pagerank.method import solve
-from pipeline.ranking.solution import Problem
-from pipeline.ranking.validation.validate import validate
+import crawlrank.pipeline.analysis.audit
+import crawlrank.pipeline.analysis.compare.diff
+import crawlrank.pipeline.analysis.compare.explain
+import crawlrank.pipeline.cli.compare
+import crawlrank.pipeline.workfolder.results.columns
+import crawlrank.pipeline.workfolder.results.lines  # noqa: F401 (imported once, by the server)
+from crawlrank.jobs.kernel.errors import CrawlrankError
+from crawlrank.jobs.mapreduce.launcher import Launcher
+from crawlrank.pipeline.cli import main
+from crawlrank.pipeline.contract import Ranking, Stop
+from crawlrank.pipeline.data.memory import LEAST, Memory
+from crawlrank.pipeline.engines.embedded.engine import EmbeddedEngine
+from crawlrank.pipeline.engines.text.packed_ranking import rank_packed
+from crawlrank.pipeline.export_text import export_text
+from crawlrank.pipeline.options import PrecedenceOptions
+from crawlrank.pipeline.ranking.methods import METHODS
+from crawlrank.pipeline.ranking.pagerank.method import solve
+from crawlrank.pipeline.ranking.solution import Problem
+from crawlrank.pipeline.ranking.validation.validate import validate
 from support.faults.forks import SERVER, forked
 
 URI = "http://127.0.0.1:18081/p0.html"
@@ -80,7 +80,7 @@ def diff(work: Path, tmp: Path) -> None:
 
 
 def plot(work: Path, tmp: Path) -> None:
-    from pipeline.analysis.plots.plot_data import read_pages
+    from crawlrank.pipeline.analysis.plots.plot_data import read_pages
 
     read_pages(work, tmp)
 
@@ -98,7 +98,7 @@ def canonicalize(work: Path, tmp: Path) -> None:
 
 
 def select(work: Path, tmp: Path) -> None:
-    from jobs.kernel.captures.choosing import CaptureRules
+    from crawlrank.jobs.kernel.captures.choosing import CaptureRules
 
     _engine(work, tmp).select_links(CaptureRules(latest=True, redirects=True), www="strip")
 
@@ -112,7 +112,7 @@ def gen_graph(work: Path, tmp: Path) -> None:
 
 
 def page_rank(work: Path, tmp: Path) -> None:
-    from pipeline.data.csr_files import open_csr
+    from crawlrank.pipeline.data.csr_files import open_csr
 
     csr = open_csr(work / "graph")
     for stop, budget in ((Stop(tolerance=1e-9), 1 << 30), (Stop(tolerance=1e-9), 0)):

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from jobs.kernel.rank import packed_loops  # noqa: F401
-from pipeline.data.csr_files import open_csr
-from pipeline.engines.embedded.graph.gen_graph import opic_graph, write_graph
-from pipeline.engines.embedded.graph.transposition import transposed
-from pipeline.ranking.opic import opic
+from crawlrank.jobs.kernel.rank import packed_loops  # noqa: F401
+from crawlrank.pipeline.data.csr_files import open_csr
+from crawlrank.pipeline.engines.embedded.graph.gen_graph import opic_graph, write_graph
+from crawlrank.pipeline.engines.embedded.graph.transposition import transposed
+from crawlrank.pipeline.ranking.opic import opic
 from support.commands import preloaded  # noqa: F401
 from support.faults import failpoints, stopping  # noqa: F401
 from support.faults.flips import page_rank

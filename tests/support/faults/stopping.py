@@ -18,12 +18,12 @@ from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any
 
-from pipeline.contract import OnRound, Ranking, Round, StepEntry
-from pipeline.engine_of_run import MakeEngine, engine_of
-from pipeline.options import RunOptions
-from pipeline.progress.reporter import Reporter, Several
-from pipeline.workfolder.lock import looked_at
-from pipeline.workfolder.manifest import Manifest
+from crawlrank.pipeline.contract import OnRound, Ranking, Round, StepEntry
+from crawlrank.pipeline.engine_of_run import MakeEngine, engine_of
+from crawlrank.pipeline.options import RunOptions
+from crawlrank.pipeline.progress.reporter import Reporter, Several
+from crawlrank.pipeline.workfolder.lock import looked_at
+from crawlrank.pipeline.workfolder.manifest import Manifest
 from support.faults.forks import forked
 from support.systems.own_engine import with_engine
 from support.waiting import awaited

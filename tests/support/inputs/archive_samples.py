@@ -13,12 +13,12 @@ import lz4.frame
 import pytest
 import zstandard
 
-from jobs.kernel.archive.damage import Damage
-from jobs.kernel.archive.records import Record
-from jobs.kernel.archive.sources import read_records
-from jobs.kernel.captures.extraction import extract
-from jobs.kernel.captures.extraction_options import ExtractionOptions
-from jobs.kernel.formats.rows import Capture, Link
+from crawlrank.jobs.kernel.archive.damage import Damage
+from crawlrank.jobs.kernel.archive.records import Record
+from crawlrank.jobs.kernel.archive.sources import read_records
+from crawlrank.jobs.kernel.captures.extraction import extract
+from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
+from crawlrank.jobs.kernel.formats.rows import Capture, Link
 
 HTML = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
 

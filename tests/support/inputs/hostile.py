@@ -11,9 +11,9 @@ import time
 import zlib
 from collections.abc import Callable
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.keys.heritrix_form import HeritrixRejects, heritrix_form
-from jobs.kernel.keys.keys import forgetful_key_function
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.keys.heritrix_form import HeritrixRejects, heritrix_form
+from crawlrank.jobs.kernel.keys.keys import forgetful_key_function
 from support.inputs.archive_samples import extracted
 from support.inputs.productions import Production, productions, record
 

@@ -8,10 +8,10 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from jobs.kernel.archive.records import Record
-from jobs.kernel.archive.sources import read_records
-from jobs.kernel.errors import BadInput
-from jobs.kernel.links.documents import document
+from crawlrank.jobs.kernel.archive.records import Record
+from crawlrank.jobs.kernel.archive.sources import read_records
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.links.documents import document
 from support.paths import REFERENCE, SAMPLES
 
 _ELEMENTS = (

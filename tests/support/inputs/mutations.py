@@ -19,12 +19,17 @@ from typing import Any, NamedTuple
 import brotli
 import zstandard
 
-from jobs.kernel.archive.damage import REASONS, Damage
-from jobs.kernel.captures.extraction import extract
-from jobs.kernel.captures.extraction_options import DEFAULTS, ExtractionOptions
-from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.lines import format_capture, format_link, parse_capture, parse_link
-from jobs.kernel.formats.rows import Capture, Link
+from crawlrank.jobs.kernel.archive.damage import REASONS, Damage
+from crawlrank.jobs.kernel.captures.extraction import extract
+from crawlrank.jobs.kernel.captures.extraction_options import DEFAULTS, ExtractionOptions
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.formats.lines import (
+    format_capture,
+    format_link,
+    parse_capture,
+    parse_link,
+)
+from crawlrank.jobs.kernel.formats.rows import Capture, Link
 from support.inputs.archive_samples import WRAPPINGS
 from support.inputs.mutation_samples import DEFLATED, STORED, Samples, answer, samples, wacz
 

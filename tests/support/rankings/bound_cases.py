@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
-from pipeline.data.graph import Floats, Graph
+from crawlrank.pipeline.data.graph import Floats, Graph
 from support.graphs import chain, joined, star, web_like
 
 

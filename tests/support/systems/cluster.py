@@ -18,12 +18,12 @@ from typing import Any
 
 import pytest
 
-from jobs.kernel.formats.ranges import (
+from crawlrank.jobs.kernel.formats.ranges import (
     reducer_of,  # checked against Java's own hashes in test_ranges.py
 )
-from jobs.mapreduce.job import Job
-from jobs.mapreduce.launcher import Launcher
-from jobs.mapreduce.runners.local import InlineRunner
+from crawlrank.jobs.mapreduce.job import Job
+from crawlrank.jobs.mapreduce.launcher import Launcher
+from crawlrank.jobs.mapreduce.runners.local import InlineRunner
 
 PRIME = 99_991
 #: reducers and a seed: most reducers have no line

@@ -13,8 +13,8 @@ import mrjob.emr
 import pytest
 from click.testing import CliRunner
 
-from pipeline.cli import main
-from pipeline.package.build import FILES
+from crawlrank.pipeline.cli import main
+from crawlrank.pipeline.package.build import FILES
 from support.systems.made_emr import MadeEmr, made_emr
 
 KEY, SECRET, TOKEN = "AKIASEENBYNOBODY", "secret-seen-by-nobody", "token-seen-by-nobody"

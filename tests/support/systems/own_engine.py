@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import click
 
-from pipeline.cli import CommandGroup, main
-from pipeline.cli.run import ENGINE
-from pipeline.engine_of_run import MakeEngine
+from crawlrank.pipeline.cli import CommandGroup, main
+from crawlrank.pipeline.cli.run import ENGINE
+from crawlrank.pipeline.engine_of_run import MakeEngine
 
 
 class _Group(CommandGroup):

@@ -26,7 +26,7 @@ PRELOADED = (
     "scrapy.commands.runspider",
     "scrapy.core.downloader.handlers.http11",
     "scrapy.downloadermiddlewares.cookies",
-    "pipeline.online.scrapy_scheduler",
+    "crawlrank.pipeline.online.scrapy_scheduler",
 )
 
 

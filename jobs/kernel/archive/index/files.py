@@ -13,10 +13,10 @@ import zlib
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from jobs.kernel.archive.damage import Damage
-from jobs.kernel.archive.index.lines import BadIndexLine, Columns, LineReader, json_record
-from jobs.kernel.archive.records import Record
-from jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.archive.damage import Damage
+from crawlrank.jobs.kernel.archive.index.lines import BadIndexLine, Columns, LineReader, json_record
+from crawlrank.jobs.kernel.archive.records import Record
+from crawlrank.jobs.kernel.errors import BadInput
 
 CDX, CDXJ, HEADLESS, SUMMARY = "CDX", "CDXJ", "CDX without a first line", "ZipNum"
 WHAT = "a CDX index"

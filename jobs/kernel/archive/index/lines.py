@@ -29,8 +29,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from jobs.kernel.archive.records import Record
-from jobs.kernel.formats.http_methods import method_named
+from crawlrank.jobs.kernel.archive.records import Record
+from crawlrank.jobs.kernel.formats.http_methods import method_named
 
 INDEX = "index"  # the kind of such records and captures
 _TIME = re.compile(r"([0-9]{14})[0-9]*")

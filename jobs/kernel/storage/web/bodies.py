@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from urllib3.exceptions import HTTPError
 
-from jobs.kernel.storage.web.connections import forget_connections
-from jobs.kernel.storage.web.faults import STALLED, Patience, unreachable
-from jobs.kernel.storage.web.requests import ENDED, FileAnswer, ask, fault_of
-from jobs.kernel.storage.web.wire import WireFault
+from crawlrank.jobs.kernel.storage.web.connections import forget_connections
+from crawlrank.jobs.kernel.storage.web.faults import STALLED, Patience, unreachable
+from crawlrank.jobs.kernel.storage.web.requests import ENDED, FileAnswer, ask, fault_of
+from crawlrank.jobs.kernel.storage.web.wire import WireFault
 
 PIECE = 1 << 16  # bytes that are taken from a connection at a time
 PROGRESS = 1 << 16  # bytes since the last fault with which a file is worth more attempts

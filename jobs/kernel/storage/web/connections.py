@@ -19,9 +19,9 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import ConnectTimeoutError, NameResolutionError, NewConnectionError
 from urllib3.util.connection import create_connection
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.storage.web.allowed import ALLOW_PRIVATE, is_allowed
-from jobs.kernel.storage.web.wire import Answer
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.storage.web.allowed import ALLOW_PRIVATE, is_allowed
+from crawlrank.jobs.kernel.storage.web.wire import Answer
 
 BUNDLE = "REQUESTS_CA_BUNDLE"  # a file of certificates; OpenSSL itself reads SSL_CERT_FILE
 CONNECTING = 20  # seconds

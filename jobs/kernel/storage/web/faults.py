@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from datetime import datetime, timezone
 from http.client import responses
 
-from jobs.kernel.errors import Unreachable, count_of
-from jobs.kernel.storage.web.allowed import WEB_BYTES, WEB_TIME, limit
+from crawlrank.jobs.kernel.errors import Unreachable, count_of
+from crawlrank.jobs.kernel.storage.web.allowed import WEB_BYTES, WEB_TIME, limit
 
 ATTEMPTS = 5
 FIRST_WAIT = 1.0  # seconds

@@ -10,10 +10,10 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
-from jobs.kernel.storage.temporary import temporary_file
-from jobs.kernel.storage.web.bodies import ENDLESS, PIECE, Body, KnownFile
-from jobs.kernel.storage.web.faults import STALLED
-from jobs.kernel.storage.web.requests import require_web_url
+from crawlrank.jobs.kernel.storage.temporary import temporary_file
+from crawlrank.jobs.kernel.storage.web.bodies import ENDLESS, PIECE, Body, KnownFile
+from crawlrank.jobs.kernel.storage.web.faults import STALLED
+from crawlrank.jobs.kernel.storage.web.requests import require_web_url
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer

@@ -5,8 +5,8 @@ from __future__ import annotations
 import email.utils
 from typing import NamedTuple
 
-from jobs.kernel.storage.web.bodies import Body, KnownFile
-from jobs.kernel.storage.web.requests import require_web_url
+from crawlrank.jobs.kernel.storage.web.bodies import Body, KnownFile
+from crawlrank.jobs.kernel.storage.web.requests import require_web_url
 
 
 class Facts(NamedTuple):

@@ -20,15 +20,15 @@ from urllib3.exceptions import (
 from urllib3.response import BaseHTTPResponse
 from urllib3.util import Timeout
 
-from jobs.kernel.storage.web.allowed import ALLOW_HTTP, is_allowed
-from jobs.kernel.storage.web.connections import (
+from crawlrank.jobs.kernel.storage.web.allowed import ALLOW_HTTP, is_allowed
+from crawlrank.jobs.kernel.storage.web.connections import (
     BUNDLE,
     CONNECTING,
     PrivateAddress,
     forget_connections,
     manager,
 )
-from jobs.kernel.storage.web.faults import (
+from crawlrank.jobs.kernel.storage.web.faults import (
     PASSING,
     Patience,
     named,
@@ -37,7 +37,7 @@ from jobs.kernel.storage.web.faults import (
     retry_after,
     unreachable,
 )
-from jobs.kernel.storage.web.wire import WireFault
+from crawlrank.jobs.kernel.storage.web.wire import WireFault
 
 REDIRECTS = 10
 ENDED = "the connection ended"

@@ -22,34 +22,34 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from jobs.kernel.captures.choosing import NOTHING_LEFT, UNLISTED
-from jobs.kernel.formats.datasets import FOLDS
-from jobs.kernel.keys.keys import Www
-from pipeline.data.database import batches, database, feed
-from pipeline.data.parquet import parquet_batches, schema_of
-from pipeline.engines.embedded.canonicalization.numbering import (
+from crawlrank.jobs.kernel.captures.choosing import NOTHING_LEFT, UNLISTED
+from crawlrank.jobs.kernel.formats.datasets import FOLDS
+from crawlrank.jobs.kernel.keys.keys import Www
+from crawlrank.pipeline.data.database import batches, database, feed
+from crawlrank.pipeline.data.parquet import parquet_batches, schema_of
+from crawlrank.pipeline.engines.embedded.canonicalization.numbering import (
     URIS,
     KeyNumbers,
     PartNumbers,
     write_uris,
 )
-from pipeline.engines.embedded.canonicalization.part_spellings import (
+from crawlrank.pipeline.engines.embedded.canonicalization.part_spellings import (
     MOST_BYTES,
     CountWork,
     SpellingSetup,
     count_part,
 )
-from pipeline.engines.embedded.canonicalization.partition_spellings import (
+from crawlrank.pipeline.engines.embedded.canonicalization.partition_spellings import (
     PARTITION_COPIES,
     POSITIONED,
     PartitionWork,
     merge_partition,
     spellings,
 )
-from pipeline.engines.embedded.canonicalization.respelling import has_respelled, respell
-from pipeline.engines.embedded.canonicalization.spelling_table import PartCounts
-from pipeline.engines.embedded.columns import string_bytes
-from pipeline.engines.embedded.part_pool import PROCESS_BYTES, part_results
+from crawlrank.pipeline.engines.embedded.canonicalization.respelling import has_respelled, respell
+from crawlrank.pipeline.engines.embedded.canonicalization.spelling_table import PartCounts
+from crawlrank.pipeline.engines.embedded.columns import string_bytes
+from crawlrank.pipeline.engines.embedded.part_pool import PROCESS_BYTES, part_results
 
 LEAST_PARTITION = 1 << 22  # bytes: with smaller ones, starting processes would cost more
 FOLDED = schema_of(FOLDS.first(2))

@@ -15,16 +15,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from jobs.kernel.formats import datasets
-from jobs.kernel.formats.rows import UNKNOWN
-from pipeline.data.arrays import Int64Array
-from pipeline.data.csr import Ids, id_type
-from pipeline.data.database import write_behind
-from pipeline.data.growing import Growing
-from pipeline.data.parquet import CHECKED, schema_of
-from pipeline.engines.embedded.canonicalization.part_spellings import CountWork
-from pipeline.engines.embedded.canonicalization.partition_spellings import PartitionWork
-from pipeline.engines.embedded.canonicalization.spelling_table import UNSEEN, PartCounts
+from crawlrank.jobs.kernel.formats import datasets
+from crawlrank.jobs.kernel.formats.rows import UNKNOWN
+from crawlrank.pipeline.data.arrays import Int64Array
+from crawlrank.pipeline.data.csr import Ids, id_type
+from crawlrank.pipeline.data.database import write_behind
+from crawlrank.pipeline.data.growing import Growing
+from crawlrank.pipeline.data.parquet import CHECKED, schema_of
+from crawlrank.pipeline.engines.embedded.canonicalization.part_spellings import CountWork
+from crawlrank.pipeline.engines.embedded.canonicalization.partition_spellings import PartitionWork
+from crawlrank.pipeline.engines.embedded.canonicalization.spelling_table import UNSEEN, PartCounts
 
 URIS = "uris.parquet"
 DELTA = "DELTA_BYTE_ARRAY"

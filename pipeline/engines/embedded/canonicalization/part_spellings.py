@@ -19,19 +19,19 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.kernel.formats.hops import UNLINKED_HOPS
-from jobs.kernel.keys.keys import Www
-from pipeline.data.growing import Growing
-from pipeline.data.parquet import reading_parquet
-from pipeline.data.workers import Tell
-from pipeline.engines.embedded.canonicalization.spelling_table import (
+from crawlrank.jobs.kernel.formats.hops import UNLINKED_HOPS
+from crawlrank.jobs.kernel.keys.keys import Www
+from crawlrank.pipeline.data.growing import Growing
+from crawlrank.pipeline.data.parquet import reading_parquet
+from crawlrank.pipeline.data.workers import Tell
+from crawlrank.pipeline.engines.embedded.canonicalization.spelling_table import (
     UNSEEN,
     CaptureIndices,
     LinkIndices,
     PartCounts,
     SpellingTable,
 )
-from pipeline.engines.embedded.columns import Block, capture_blocks, link_blocks
+from crawlrank.pipeline.engines.embedded.columns import Block, capture_blocks, link_blocks
 
 TABLE_COPIES = 5  # of the strings, while they are made distinct, sorted and written
 MOST_BYTES = 1 << 30  # of strings in one array, whose offsets are 32-bit numbers

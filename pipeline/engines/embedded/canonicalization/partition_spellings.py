@@ -17,18 +17,18 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from jobs.kernel.keys.keys import KeyFunction, forgetful_key_function
-from jobs.kernel.storage.arrow_files import native_file
-from pipeline.data.arrays import Int64Array
-from pipeline.data.growing import Growing
-from pipeline.data.workers import Tell
-from pipeline.engines.embedded.canonicalization.part_spellings import SpellingSetup
-from pipeline.engines.embedded.canonicalization.spelling_table import (
+from crawlrank.jobs.kernel.keys.keys import KeyFunction, forgetful_key_function
+from crawlrank.jobs.kernel.storage.arrow_files import native_file
+from crawlrank.pipeline.data.arrays import Int64Array
+from crawlrank.pipeline.data.growing import Growing
+from crawlrank.pipeline.data.workers import Tell
+from crawlrank.pipeline.engines.embedded.canonicalization.part_spellings import SpellingSetup
+from crawlrank.pipeline.engines.embedded.canonicalization.spelling_table import (
     PIECE,
     UNSEEN,
     distinct_strings,
 )
-from pipeline.engines.embedded.columns import Indices
+from crawlrank.pipeline.engines.embedded.columns import Indices
 
 PARTITION_COPIES = 6  # of its strings, while they are made distinct and their keys are made
 SCHEMA = pa.schema(

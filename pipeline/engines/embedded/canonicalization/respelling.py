@@ -13,10 +13,10 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.kernel.keys.keys import KeyFunction, forgetful_key_function
-from jobs.kernel.keys.query_charsets import BEYOND_ASCII, in_utf_8, is_foreign
-from pipeline.data.database import feed
-from pipeline.engines.embedded.canonicalization.partition_spellings import (
+from crawlrank.jobs.kernel.keys.keys import KeyFunction, forgetful_key_function
+from crawlrank.jobs.kernel.keys.query_charsets import BEYOND_ASCII, in_utf_8, is_foreign
+from crawlrank.pipeline.data.database import feed
+from crawlrank.pipeline.engines.embedded.canonicalization.partition_spellings import (
     POSITIONED,
     PartitionWork,
     spellings,

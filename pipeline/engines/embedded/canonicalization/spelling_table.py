@@ -18,12 +18,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.kernel.formats.counters import MAX_EXAMPLES
-from jobs.kernel.keys.keys import Www
-from pipeline.data.arrays import Int64Array
-from pipeline.data.graph import Mask
-from pipeline.engines.embedded.canonicalization.having_keys import having_keys
-from pipeline.engines.embedded.columns import Indices
+from crawlrank.jobs.kernel.formats.counters import MAX_EXAMPLES
+from crawlrank.jobs.kernel.keys.keys import Www
+from crawlrank.pipeline.data.arrays import Int64Array
+from crawlrank.pipeline.data.graph import Mask
+from crawlrank.pipeline.engines.embedded.canonicalization.having_keys import having_keys
+from crawlrank.pipeline.engines.embedded.columns import Indices
 
 UNSEEN = -1
 PIECE = 1 << 16  # strings that are Python objects at once

@@ -16,16 +16,16 @@ from typing import Any, NoReturn, cast
 
 import numpy as np
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.hops import UNLINKED_HOPS
-from pipeline.data.csr import OFFSETS, OUTDEGREES, SOURCES, Csr, Ids, id_type
-from pipeline.data.graph import Floats, Graph, Mask
-from pipeline.data.growing import Growing, save
-from pipeline.data.key_numbers import missing, open_ids, open_numbers
-from pipeline.data.mapped import release
-from pipeline.data.memory import require_memory
-from pipeline.data.pairs import LEAST, Pairs, distinct_pairs
-from pipeline.engines.embedded.columns import link_blocks
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.formats.hops import UNLINKED_HOPS
+from crawlrank.pipeline.data.csr import OFFSETS, OUTDEGREES, SOURCES, Csr, Ids, id_type
+from crawlrank.pipeline.data.graph import Floats, Graph, Mask
+from crawlrank.pipeline.data.growing import Growing, save
+from crawlrank.pipeline.data.key_numbers import missing, open_ids, open_numbers
+from crawlrank.pipeline.data.mapped import release
+from crawlrank.pipeline.data.memory import require_memory
+from crawlrank.pipeline.data.pairs import LEAST, Pairs, distinct_pairs
+from crawlrank.pipeline.engines.embedded.columns import link_blocks
 
 PIECE = 1 << 22  # edges at once
 COUNTED = 1 << 19  # edges that are counted at once

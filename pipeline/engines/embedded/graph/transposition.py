@@ -13,13 +13,13 @@ from typing import cast
 
 import numpy as np
 
-from jobs.kernel.machine.machine_code import compiled
-from pipeline.data.csr import Csr, Ids, Offsets
-from pipeline.data.csr_files import open_csr
-from pipeline.data.mapped import release
-from pipeline.data.pairs import Pairs
-from pipeline.data.team import read_only
-from pipeline.engines.embedded.graph.gen_graph import PIECE, write_graph
+from crawlrank.jobs.kernel.machine.machine_code import compiled
+from crawlrank.pipeline.data.csr import Csr, Ids, Offsets
+from crawlrank.pipeline.data.csr_files import open_csr
+from crawlrank.pipeline.data.mapped import release
+from crawlrank.pipeline.data.pairs import Pairs
+from crawlrank.pipeline.data.team import read_only
+from crawlrank.pipeline.engines.embedded.graph.gen_graph import PIECE, write_graph
 
 NODE_BYTES = 32  # offsets, next positions and degrees of both graphs
 

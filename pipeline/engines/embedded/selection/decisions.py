@@ -17,17 +17,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from jobs.kernel.captures.choosing import NOWHERE, CaptureRules
-from jobs.kernel.formats.datasets import FOLDS
-from jobs.kernel.formats.hops import CANONICAL_HOP
-from jobs.kernel.formats.payload_digests import BETWEEN
-from jobs.kernel.formats.rows import Link
-from jobs.kernel.keys.keys import Www, forgetful_key_function
-from jobs.kernel.links.reference_kinds import links_at
-from pipeline.data.database import batches
-from pipeline.data.growing import save
-from pipeline.data.parquet import CHECKED, schema_of
-from pipeline.engines.embedded.selection.selection_parts import TAKEN, WITHOUT_CAPTURE
+from crawlrank.jobs.kernel.captures.choosing import NOWHERE, CaptureRules
+from crawlrank.jobs.kernel.formats.datasets import FOLDS
+from crawlrank.jobs.kernel.formats.hops import CANONICAL_HOP
+from crawlrank.jobs.kernel.formats.payload_digests import BETWEEN
+from crawlrank.jobs.kernel.formats.rows import Link
+from crawlrank.jobs.kernel.keys.keys import Www, forgetful_key_function
+from crawlrank.jobs.kernel.links.reference_kinds import links_at
+from crawlrank.pipeline.data.database import batches
+from crawlrank.pipeline.data.growing import save
+from crawlrank.pipeline.data.parquet import CHECKED, schema_of
+from crawlrank.pipeline.engines.embedded.selection.selection_parts import TAKEN, WITHOUT_CAPTURE
 
 FOLDS_SCHEMA = schema_of(FOLDS.columns)
 OTHERS_SCHEMA = pa.schema([("part", pa.int32()), ("number", pa.int64()), ("uri", pa.string())])

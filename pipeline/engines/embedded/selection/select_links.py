@@ -11,12 +11,20 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from jobs.kernel.captures.choosing import CaptureRules
-from jobs.kernel.keys.keys import Www
-from pipeline.data.database import database
-from pipeline.engines.embedded.part_pool import PROCESS_BYTES, part_results
-from pipeline.engines.embedded.selection.decisions import decide, write_folds, write_verdicts
-from pipeline.engines.embedded.selection.selection_parts import SelectionPart, prepare, select
+from crawlrank.jobs.kernel.captures.choosing import CaptureRules
+from crawlrank.jobs.kernel.keys.keys import Www
+from crawlrank.pipeline.data.database import database
+from crawlrank.pipeline.engines.embedded.part_pool import PROCESS_BYTES, part_results
+from crawlrank.pipeline.engines.embedded.selection.decisions import (
+    decide,
+    write_folds,
+    write_verdicts,
+)
+from crawlrank.pipeline.engines.embedded.selection.selection_parts import (
+    SelectionPart,
+    prepare,
+    select,
+)
 
 FOLDS = "folds.parquet"
 

@@ -23,15 +23,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from jobs.kernel.archive.index.lines import INDEX
-from jobs.kernel.captures.choosing import DIGESTS_OF_NOTHING, MISSING, NOT_MODIFIED
-from jobs.kernel.formats.hops import FOLD_HOPS
-from jobs.kernel.formats.rows import UNKNOWN, Link
-from jobs.kernel.keys.keys import KeyFunction, Www, forgetful_key_function
-from jobs.kernel.links.reference_kinds import links_at
-from jobs.kernel.storage.arrow_files import open_parquet
-from pipeline.data.workers import Tell
-from pipeline.engines.embedded.columns import Block, BlocksWriter, capture_blocks, dated_blocks
+from crawlrank.jobs.kernel.archive.index.lines import INDEX
+from crawlrank.jobs.kernel.captures.choosing import DIGESTS_OF_NOTHING, MISSING, NOT_MODIFIED
+from crawlrank.jobs.kernel.formats.hops import FOLD_HOPS
+from crawlrank.jobs.kernel.formats.rows import UNKNOWN, Link
+from crawlrank.jobs.kernel.keys.keys import KeyFunction, Www, forgetful_key_function
+from crawlrank.jobs.kernel.links.reference_kinds import links_at
+from crawlrank.jobs.kernel.storage.arrow_files import open_parquet
+from crawlrank.pipeline.data.workers import Tell
+from crawlrank.pipeline.engines.embedded.columns import (
+    Block,
+    BlocksWriter,
+    capture_blocks,
+    dated_blocks,
+)
 
 TAKEN, WITHOUT_CAPTURE = 1, 2  # verdicts on links that count; the latter without capture
 KNOWN_AS = ("id", "refers_to", "refers_to_uri", "refers_to_timestamp")

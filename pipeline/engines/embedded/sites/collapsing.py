@@ -23,18 +23,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipeline.data.arrays import open_array
-from pipeline.data.csr import OFFSETS, SOURCES, Csr
-from pipeline.data.csr_files import open_csr
-from pipeline.data.database import batches, database, feed
-from pipeline.data.graph import Positions
-from pipeline.data.growing import Growing, save
-from pipeline.data.mapped import release
-from pipeline.data.parquet import CHECKED
-from pipeline.engines.embedded.sites.numbering import site_of_pages
-from pipeline.options import SiteOptions
-from pipeline.ranking.sites.graph import SiteGraph
-from pipeline.ranking.sites.names import NAMES
+from crawlrank.pipeline.data.arrays import open_array
+from crawlrank.pipeline.data.csr import OFFSETS, SOURCES, Csr
+from crawlrank.pipeline.data.csr_files import open_csr
+from crawlrank.pipeline.data.database import batches, database, feed
+from crawlrank.pipeline.data.graph import Positions
+from crawlrank.pipeline.data.growing import Growing, save
+from crawlrank.pipeline.data.mapped import release
+from crawlrank.pipeline.data.parquet import CHECKED
+from crawlrank.pipeline.engines.embedded.sites.numbering import site_of_pages
+from crawlrank.pipeline.options import SiteOptions
+from crawlrank.pipeline.ranking.sites.graph import SiteGraph
+from crawlrank.pipeline.ranking.sites.names import NAMES
 
 SITES, OF_PAGES, EDGE_WEIGHTS = "sites.parquet", "of_pages.npy", "weights.npy"
 BLOCK = 1 << 20  # links

@@ -16,11 +16,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.kernel.errors import BadInput, count_of
-from pipeline.data.database import batches, database, feed
-from pipeline.data.graph import Positions
-from pipeline.data.parquet import parquet_batches, reading
-from pipeline.ranking.sites.names import host_name
+from crawlrank.jobs.kernel.errors import BadInput, count_of
+from crawlrank.pipeline.data.database import batches, database, feed
+from crawlrank.pipeline.data.graph import Positions
+from crawlrank.pipeline.data.parquet import parquet_batches, reading
+from crawlrank.pipeline.ranking.sites.names import host_name
 
 RUNS = pa.schema([("first", pa.int64()), ("pages", pa.int64()), ("site", pa.string())])
 CURE = "Give map and graph of one and the same run."

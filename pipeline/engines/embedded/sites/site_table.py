@@ -13,9 +13,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipeline.data.parquet import CHECKED, parquet_batches
-from pipeline.data.scores_file import SCORES, open_scores
-from pipeline.engines.embedded.sites.collapsing import COUNTED, SITES, open_sites
+from crawlrank.pipeline.data.parquet import CHECKED, parquet_batches
+from crawlrank.pipeline.data.scores_file import SCORES, open_scores
+from crawlrank.pipeline.engines.embedded.sites.collapsing import COUNTED, SITES, open_sites
 
 SCHEMA = pa.schema([*COUNTED, ("score", pa.float64()), ("share", pa.float64())])
 

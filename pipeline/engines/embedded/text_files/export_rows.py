@@ -17,21 +17,21 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.kernel.formats.lines import CANONICAL, DUMMY
-from pipeline.data.csr import Csr
-from pipeline.data.csr_files import open_csr
-from pipeline.data.graph import Floats
-from pipeline.data.key_numbers import missing, numbered, open_ids
-from pipeline.data.pairs import Naturals, Pairs, distinct_pairs
-from pipeline.data.parquet import parquet_batches
-from pipeline.data.scores_file import DUMMY as DUMMY_FILE
-from pipeline.data.scores_file import HUBS, SCORES, open_scores, read_dummy
-from pipeline.engines.embedded.canonicalization.numbering import URIS
-from pipeline.engines.embedded.columns import CAPTURE_SCHEMA, capture_blocks, link_blocks
-from pipeline.engines.embedded.graph.gen_graph import key_pairs
-from pipeline.engines.embedded.graph.transposition import transposed
-from pipeline.engines.embedded.ids import IDS, MAP
-from pipeline.workfolder.work_folder import links_of
+from crawlrank.jobs.kernel.formats.lines import CANONICAL, DUMMY
+from crawlrank.pipeline.data.csr import Csr
+from crawlrank.pipeline.data.csr_files import open_csr
+from crawlrank.pipeline.data.graph import Floats
+from crawlrank.pipeline.data.key_numbers import missing, numbered, open_ids
+from crawlrank.pipeline.data.pairs import Naturals, Pairs, distinct_pairs
+from crawlrank.pipeline.data.parquet import parquet_batches
+from crawlrank.pipeline.data.scores_file import DUMMY as DUMMY_FILE
+from crawlrank.pipeline.data.scores_file import HUBS, SCORES, open_scores, read_dummy
+from crawlrank.pipeline.engines.embedded.canonicalization.numbering import URIS
+from crawlrank.pipeline.engines.embedded.columns import CAPTURE_SCHEMA, capture_blocks, link_blocks
+from crawlrank.pipeline.engines.embedded.graph.gen_graph import key_pairs
+from crawlrank.pipeline.engines.embedded.graph.transposition import transposed
+from crawlrank.pipeline.engines.embedded.ids import IDS, MAP
+from crawlrank.pipeline.workfolder.work_folder import links_of
 
 NODES = 1 << 16  # in a piece of a graph
 

@@ -20,21 +20,21 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.lines import DUMMY, START_SCORE, parse_graph_line, parse_map_row
-from jobs.kernel.formats.reading import read_all, read_rows
-from jobs.kernel.formats.rows import UNKNOWN
-from pipeline.contract import StepResult
-from pipeline.data.csr import id_type
-from pipeline.data.database import batches, database
-from pipeline.data.graph import CURE, refuse_node
-from pipeline.data.pairs import Pairs
-from pipeline.data.parquet import CHECKED
-from pipeline.engines.embedded.canonicalization.numbering import URIS, URIS_SCHEMA
-from pipeline.engines.embedded.graph.gen_graph import write_graph
-from pipeline.engines.embedded.ids import IDS, MAP
-from pipeline.engines.embedded.ids import SCHEMA as MAP_SCHEMA
-from pipeline.precedence.scored import decoded, insert, row_batches
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.formats.lines import DUMMY, START_SCORE, parse_graph_line, parse_map_row
+from crawlrank.jobs.kernel.formats.reading import read_all, read_rows
+from crawlrank.jobs.kernel.formats.rows import UNKNOWN
+from crawlrank.pipeline.contract import StepResult
+from crawlrank.pipeline.data.csr import id_type
+from crawlrank.pipeline.data.database import batches, database
+from crawlrank.pipeline.data.graph import CURE, refuse_node
+from crawlrank.pipeline.data.pairs import Pairs
+from crawlrank.pipeline.data.parquet import CHECKED
+from crawlrank.pipeline.engines.embedded.canonicalization.numbering import URIS, URIS_SCHEMA
+from crawlrank.pipeline.engines.embedded.graph.gen_graph import write_graph
+from crawlrank.pipeline.engines.embedded.ids import IDS, MAP
+from crawlrank.pipeline.engines.embedded.ids import SCHEMA as MAP_SCHEMA
+from crawlrank.pipeline.precedence.scored import decoded, insert, row_batches
 
 PIECE = 1 << 20
 TWICE = "SELECT min(key) FROM mapped GROUP BY key HAVING count(*) > 1 LIMIT 1"

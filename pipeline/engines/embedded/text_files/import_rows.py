@@ -14,10 +14,10 @@ from itertools import chain, groupby, islice
 from operator import attrgetter
 from pathlib import Path
 
-from jobs.kernel.errors import BadLine
-from jobs.kernel.formats.datasets import CAPTURES
-from jobs.kernel.formats.foreign import bad_line, refuse_foreign_start
-from jobs.kernel.formats.lines import (
+from crawlrank.jobs.kernel.errors import BadLine
+from crawlrank.jobs.kernel.formats.datasets import CAPTURES
+from crawlrank.jobs.kernel.formats.foreign import bad_line, refuse_foreign_start
+from crawlrank.jobs.kernel.formats.lines import (
     AnyRow,
     Parser,
     parse_canonical_link,
@@ -26,10 +26,10 @@ from jobs.kernel.formats.lines import (
     parse_link,
     parse_map_row,
 )
-from jobs.kernel.formats.reading import read_lines
-from jobs.kernel.formats.rows import UNKNOWN, Capture, Link
-from jobs.kernel.formats.usable import DROPPED, why_unusable
-from pipeline.engines.embedded.columns import CapturesWriter, LinksWriter
+from crawlrank.jobs.kernel.formats.reading import read_lines
+from crawlrank.jobs.kernel.formats.rows import UNKNOWN, Capture, Link
+from crawlrank.jobs.kernel.formats.usable import DROPPED, why_unusable
+from crawlrank.pipeline.engines.embedded.columns import CapturesWriter, LinksWriter
 
 PART = 1 << 22
 BATCH = 1 << 12

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.drawing import examples
 
-from jobs.kernel.archive.file_bytes import FIRST, FileBytes, OpenFrame
-from jobs.kernel.archive.frames import Broken, CompressedFrames
+from crawlrank.jobs.kernel.archive.file_bytes import FIRST, FileBytes, OpenFrame
+from crawlrank.jobs.kernel.archive.frames import Broken, CompressedFrames
 
 DATA = random.Random(1).randbytes(700_000)
 PLACES = st.integers(0, len(DATA) + 10)

@@ -21,8 +21,8 @@ from support.inputs.archive_samples import (
 )
 from zlib_ng import zlib_ng
 
-from jobs.kernel.archive import frames
-from jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.archive import frames
+from crawlrank.jobs.kernel.errors import BadInput
 
 ARCHIVE = [page(f'<a href="/{n}">' + "x" * 50, f"http://h/{n}") for n in range(4)]
 BROKEN_FRAMES = {"bad-zstd": zstd, "bad-lz4": lz4_frame}

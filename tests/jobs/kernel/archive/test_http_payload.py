@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.kernel.archive.http_payload import decode, split_message
+from crawlrank.jobs.kernel.archive.http_payload import decode, split_message
 
 TEXT = b"<html>" + b"words and words " * 500
 

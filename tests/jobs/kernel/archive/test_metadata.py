@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.paths import DATA
 
-from jobs.kernel.archive.metadata import LONGEST_LINE, Field, Junk, Outlink, read_metadata
-from jobs.kernel.archive.records import Record
-from jobs.kernel.archive.sources import read_records
+from crawlrank.jobs.kernel.archive.metadata import LONGEST_LINE, Field, Junk, Outlink, read_metadata
+from crawlrank.jobs.kernel.archive.records import Record
+from crawlrank.jobs.kernel.archive.sources import read_records
 
 LINES = [
     b"via: http://h/",

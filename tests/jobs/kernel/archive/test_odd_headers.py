@@ -10,10 +10,10 @@ from support.inputs.samples import needs_reference
 from support.paths import REFERENCE
 from warcio.archiveiterator import ArchiveIterator
 
-from jobs.kernel.archive.record_headers import blank_line
-from jobs.kernel.archive.records import Record
-from jobs.kernel.archive.sources import read_records
-from jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.archive.record_headers import blank_line
+from crawlrank.jobs.kernel.archive.records import Record
+from crawlrank.jobs.kernel.archive.sources import read_records
+from crawlrank.jobs.kernel.errors import BadInput
 
 URI, IP, DATE = "http://h/a", "192.0.2.1", "20031219215023"
 BLOCK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<a href=/b>"

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from warcio.statusandheaders import StatusAndHeadersParser
 
-from jobs.kernel.archive.record_headers import (
+from crawlrank.jobs.kernel.archive.record_headers import (
     FieldScanner,
     blank_line,
     every,
@@ -18,7 +18,7 @@ from jobs.kernel.archive.record_headers import (
     read_fields,
     timestamp14,
 )
-from jobs.kernel.archive.record_starts import WARC_LINE
+from crawlrank.jobs.kernel.archive.record_starts import WARC_LINE
 
 WARCIO = StatusAndHeadersParser([], verify=False)
 # All that splits, folds, ends or strips lines somewhere, and what is not UTF-8.

@@ -37,11 +37,11 @@ from support.inputs.samples import needs_reference
 from support.paths import REFERENCE, ROOT, SMALL_ARCHIVES
 from warcio.archiveiterator import ArchiveIterator
 
-from jobs.kernel.archive.damage import REASONS, Damage
-from jobs.kernel.archive.records import Record
-from jobs.kernel.archive.sources import read_records
-from jobs.kernel.errors import BadInput
-from jobs.kernel.storage.opening import opened
+from crawlrank.jobs.kernel.archive.damage import REASONS, Damage
+from crawlrank.jobs.kernel.archive.records import Record
+from crawlrank.jobs.kernel.archive.sources import read_records
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.storage.opening import opened
 
 # Bodies that look like records or members are believed where the lengths around them are right.
 BODIES = st.lists(

@@ -13,7 +13,7 @@ from support.inputs.archive_samples import page, response, warc
 from support.inputs.mutations import TOKENS
 from support.paths import SAMPLES
 
-from jobs.kernel.archive import records
+from crawlrank.jobs.kernel.archive import records
 
 MOST = 2**20
 GZIP = "Content-Encoding: gzip\r\n"

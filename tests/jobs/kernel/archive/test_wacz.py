@@ -28,11 +28,11 @@ from support.inputs.archive_samples import (
 from support.inputs.samples import needs_reference
 from support.paths import REFERENCE
 
-from jobs.kernel.archive.damage import REASONS, Damage
-from jobs.kernel.archive.records import Record
-from jobs.kernel.archive.sources import read_records
-from jobs.kernel.archive.zip_parts import Bomb, EntrySums, FilePart, InflatedPart
-from jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.archive.damage import REASONS, Damage
+from crawlrank.jobs.kernel.archive.records import Record
+from crawlrank.jobs.kernel.archive.sources import read_records
+from crawlrank.jobs.kernel.archive.zip_parts import Bomb, EntrySums, FilePart, InflatedPart
+from crawlrank.jobs.kernel.errors import BadInput
 
 URIS = [f"http://h/{n}" for n in range(6)]
 STORED, DEFLATED = zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED

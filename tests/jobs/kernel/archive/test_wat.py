@@ -13,7 +13,12 @@ from support.inputs.archive_samples import extracted, page, warc
 from support.inputs.samples import needs_reference
 from support.paths import DATA, REFERENCE, SCRIPTS
 
-from jobs.kernel.formats.lines import format_capture, format_link, parse_capture, parse_link
+from crawlrank.jobs.kernel.formats.lines import (
+    format_capture,
+    format_link,
+    parse_capture,
+    parse_link,
+)
 
 URI = "http://example.com/d/p"
 

@@ -11,10 +11,10 @@ from functools import partial
 import pytest
 from support.inputs.archive_samples import page
 
-from jobs.kernel.archive.damage import Damage
-from jobs.kernel.archive.sources import read_records
-from jobs.kernel.archive.wacz import Wacz
-from jobs.kernel.archive.zip_list import NoList, ZipList
+from crawlrank.jobs.kernel.archive.damage import Damage
+from crawlrank.jobs.kernel.archive.sources import read_records
+from crawlrank.jobs.kernel.archive.wacz import Wacz
+from crawlrank.jobs.kernel.archive.zip_list import NoList, ZipList
 
 Entry = tuple[str, int, int, int]
 

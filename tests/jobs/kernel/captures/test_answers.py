@@ -16,15 +16,15 @@ from support.drawing import examples
 from support.growth import assert_bounded, assert_linear
 from support.inputs.archive_samples import WRAPPINGS, extracted, warc
 
-from jobs.kernel.archive.damage import Damage
-from jobs.kernel.archive.records import Record
-from jobs.kernel.archive.run_reader import ArchiveRange
-from jobs.kernel.captures.answers import AHEAD, AHEAD_BYTES, Answers
-from jobs.kernel.captures.archive_ranges import fit, ranges_of
-from jobs.kernel.captures.extraction import extract_runs
-from jobs.kernel.captures.extraction_options import ExtractionOptions
-from jobs.kernel.formats.http_methods import method_named, method_of
-from jobs.kernel.formats.rows import Capture
+from crawlrank.jobs.kernel.archive.damage import Damage
+from crawlrank.jobs.kernel.archive.records import Record
+from crawlrank.jobs.kernel.archive.run_reader import ArchiveRange
+from crawlrank.jobs.kernel.captures.answers import AHEAD, AHEAD_BYTES, Answers
+from crawlrank.jobs.kernel.captures.archive_ranges import fit, ranges_of
+from crawlrank.jobs.kernel.captures.extraction import extract_runs
+from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
+from crawlrank.jobs.kernel.formats.http_methods import method_named, method_of
+from crawlrank.jobs.kernel.formats.rows import Capture
 
 METHODS = ("GET", "GET", "GET", "HEAD", "OPTIONS", "POST", "PUT", "BREW")
 CONCURRENT = "WARC-Concurrent-To: {}\r\n"

@@ -27,12 +27,12 @@ from support.inputs.archive_samples import (
 )
 from support.inputs.mutations import mutation
 
-from jobs.kernel.archive.run_reader import ArchiveRange
-from jobs.kernel.captures.archive_ranges import fit, ranges_of
-from jobs.kernel.captures.extraction import extract_runs
-from jobs.kernel.captures.extraction_options import DEFAULTS, ExtractionOptions
-from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.rows import Capture, LinkRun
+from crawlrank.jobs.kernel.archive.run_reader import ArchiveRange
+from crawlrank.jobs.kernel.captures.archive_ranges import fit, ranges_of
+from crawlrank.jobs.kernel.captures.extraction import extract_runs
+from crawlrank.jobs.kernel.captures.extraction_options import DEFAULTS, ExtractionOptions
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.formats.rows import Capture, LinkRun
 
 Kinds = tuple[list[Any], list[Any], list[Any], Counter[str]]
 PAGES = [

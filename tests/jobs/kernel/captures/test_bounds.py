@@ -22,10 +22,10 @@ import zstandard
 from support.inputs.archive_samples import each, extracted, page, warc
 from support.inputs.mutation_samples import DEFLATED, answer, wacz
 
-from jobs.kernel.links.html_documents import MOST_FRAMED, MOST_REFERENCES
-from jobs.kernel.links.robots_links import LONGEST as LONGEST_ROBOTS
-from jobs.kernel.markup.html_pieces import LONGEST_PAGE, pieces
-from jobs.kernel.markup.html_tags import MOST_TAGS
+from crawlrank.jobs.kernel.links.html_documents import MOST_FRAMED, MOST_REFERENCES
+from crawlrank.jobs.kernel.links.robots_links import LONGEST as LONGEST_ROBOTS
+from crawlrank.jobs.kernel.markup.html_pieces import LONGEST_PAGE, pieces
+from crawlrank.jobs.kernel.markup.html_tags import MOST_TAGS
 
 LIMIT = 2**20
 ZEROS = bytes(2**24)
@@ -166,8 +166,8 @@ def test_json_of_a_wat_that_is_nested_or_large(text: str) -> None:
 PROGRAM = """
 import resource, sys
 from collections import Counter
-from jobs.kernel.captures.extraction import extract
-from jobs.kernel.captures.extraction_options import ExtractionOptions
+from crawlrank.jobs.kernel.captures.extraction import extract
+from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
 counters = Counter()
 limit = int(sys.argv[2])
 resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))

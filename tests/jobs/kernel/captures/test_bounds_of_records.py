@@ -15,14 +15,14 @@ from support.growth import assert_bounded
 from support.inputs.archive_samples import extracted, lz4_frame, page, warc, whole, zstd
 from support.inputs.mutation_samples import DEFLATED
 
-from jobs.kernel.archive.damage import Damage
-from jobs.kernel.archive.records import Record, records_of
-from jobs.kernel.archive.zip_parts import EntrySums, FilePart, InflatedPart
-from jobs.kernel.captures.extraction import extract
-from jobs.kernel.captures.extraction_options import DEFAULTS, ExtractionOptions
-from pipeline.analysis.inspect.inspection import inspect_archive
-from pipeline.contract import ArchiveTask
-from pipeline.engines.embedded.archive_extraction import ArchiveWork, extract_archive
+from crawlrank.jobs.kernel.archive.damage import Damage
+from crawlrank.jobs.kernel.archive.records import Record, records_of
+from crawlrank.jobs.kernel.archive.zip_parts import EntrySums, FilePart, InflatedPart
+from crawlrank.jobs.kernel.captures.extraction import extract
+from crawlrank.jobs.kernel.captures.extraction_options import DEFAULTS, ExtractionOptions
+from crawlrank.pipeline.analysis.inspect.inspection import inspect_archive
+from crawlrank.pipeline.contract import ArchiveTask
+from crawlrank.pipeline.engines.embedded.archive_extraction import ArchiveWork, extract_archive
 
 EMPTY = b"WARC/1.0\r\nContent-Length: 0\r\n\r\n\r\n\r\n"
 WITHOUT_LENGTH = b"WARC/1.0\r\nA: b\r\n\r\n"

@@ -10,8 +10,8 @@ from support.inputs.samples import needs_reference
 from support.paths import DATA, REFERENCE
 from warcio.archiveiterator import ArchiveIterator
 
-from jobs.kernel.captures.capture_rows import WAITING
-from jobs.kernel.formats.lines import format_capture, parse_capture
+from crawlrank.jobs.kernel.captures.capture_rows import WAITING
+from crawlrank.jobs.kernel.formats.lines import format_capture, parse_capture
 
 ID = "WARC-Record-ID: <urn:uuid:{}>\r\n"
 OF = "WARC-Concurrent-To: <urn:uuid:{}>\r\n"

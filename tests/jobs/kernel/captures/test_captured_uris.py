@@ -15,9 +15,9 @@ from support.inputs.archive_samples import HTML, arc_head, extracted, read, targ
 from support.inputs.crawl_logs import log
 from support.paths import SMALL_ARCHIVES
 
-from jobs.kernel.keys.keys import key_of
-from jobs.kernel.keys.uris import as_text
-from pipeline.analysis.audit import crawl_log
+from crawlrank.jobs.kernel.keys.keys import key_of
+from crawlrank.jobs.kernel.keys.uris import as_text
+from crawlrank.pipeline.analysis.audit import crawl_log
 
 LATIN1 = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=%s\r\n\r\n"
 GBK = "我们".encode("gbk")

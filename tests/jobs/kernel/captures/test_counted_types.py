@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from support.inputs.archive_samples import extracted, warc
 
-from jobs.kernel.captures.counters import MAX_TYPES
+from crawlrank.jobs.kernel.captures.counters import MAX_TYPES
 
 
 def types(*media_types: str) -> dict[str, int]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from jobs.kernel.captures.counters import MAX_TYPES
-from pipeline.workfolder.counting import add_counters
+from crawlrank.jobs.kernel.captures.counters import MAX_TYPES
+from crawlrank.pipeline.workfolder.counting import add_counters
 
 
 def test_sums_and_bounds() -> None:

@@ -15,10 +15,15 @@ from support.inputs.archive_samples import (
     warc,
 )
 
-from jobs.kernel.captures.counters import totals
-from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.lines import format_capture, format_link, parse_capture, parse_link
-from jobs.kernel.formats.rows import Capture, Link
+from crawlrank.jobs.kernel.captures.counters import totals
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.formats.lines import (
+    format_capture,
+    format_link,
+    parse_capture,
+    parse_link,
+)
+from crawlrank.jobs.kernel.formats.rows import Capture, Link
 
 A = [("http://h/a", "L")]
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from support.crawls import INLINE, ok
 from support.inputs.archive_samples import page
 
-from jobs.extract_links import ExtractLinks
-from jobs.kernel.captures.extraction_options import ExtractionOptions
-from pipeline.workfolder.archives import extraction_mark
+from crawlrank.jobs.extract_links import ExtractLinks
+from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
+from crawlrank.pipeline.workfolder.archives import extraction_mark
 
 HTML = "<a href=l><a href=n rel=nofollow><img src=e><form action=x></form>"
 

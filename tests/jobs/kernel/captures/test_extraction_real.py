@@ -12,16 +12,16 @@ from support.inputs.archive_samples import extracted
 from support.inputs.samples import needs_reference
 from support.paths import DATA, REFERENCE, SAMPLES, SCRIPTS, SMALL_ARCHIVES
 
-from jobs.kernel.archive.records import Record
-from jobs.kernel.archive.sources import read_records
-from jobs.kernel.captures.extraction import extract
-from jobs.kernel.captures.extraction_options import ExtractionOptions
-from jobs.kernel.formats.rows import Capture, Link
-from jobs.kernel.links.documents import document
-from jobs.kernel.links.html_documents import Document
-from jobs.kernel.links.html_selection import HtmlOptions
-from jobs.kernel.markup.page_text import PageText
-from jobs.kernel.storage.opening import opened
+from crawlrank.jobs.kernel.archive.records import Record
+from crawlrank.jobs.kernel.archive.sources import read_records
+from crawlrank.jobs.kernel.captures.extraction import extract
+from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
+from crawlrank.jobs.kernel.formats.rows import Capture, Link
+from crawlrank.jobs.kernel.links.documents import document
+from crawlrank.jobs.kernel.links.html_documents import Document
+from crawlrank.jobs.kernel.links.html_selection import HtmlOptions
+from crawlrank.jobs.kernel.markup.page_text import PageText
+from crawlrank.jobs.kernel.storage.opening import opened
 
 
 def test_the_links_of_a_real_crawl_by_heritrix() -> None:

@@ -11,10 +11,10 @@ import pytest
 from support.inputs.archive_samples import page
 from support.inputs.several_crawls import captured, html_record, response, revisit
 
-from jobs.kernel.captures.extraction import extract
-from jobs.kernel.captures.extraction_options import ExtractionOptions
-from jobs.kernel.formats.lines import format_capture, parse_capture
-from jobs.kernel.formats.rows import Capture, Link
+from crawlrank.jobs.kernel.captures.extraction import extract
+from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
+from crawlrank.jobs.kernel.formats.lines import format_capture, parse_capture
+from crawlrank.jobs.kernel.formats.rows import Capture, Link
 
 
 def found(data: bytes, **more: Any) -> tuple[list[Link], list[Capture]]:

@@ -10,9 +10,9 @@ import pytest
 from support.crawls import ok
 from support.inputs.case_table import InputCase, input_cases
 
-from jobs.kernel.captures.extraction import extract
-from jobs.kernel.captures.extraction_options import ExtractionOptions
-from jobs.kernel.formats.rows import Link
+from crawlrank.jobs.kernel.captures.extraction import extract
+from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
+from crawlrank.jobs.kernel.formats.rows import Link
 
 CASES = input_cases()
 

@@ -16,11 +16,11 @@ from support.crawls import ok
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from jobs.kernel.captures.archive_software import is_of_heritrix
-from jobs.kernel.captures.extraction import extract
-from jobs.kernel.captures.extraction_options import ExtractionOptions
-from jobs.kernel.formats.rows import Anchor, Link
-from jobs.kernel.keys.idna2003 import as_idna_2003
+from crawlrank.jobs.kernel.captures.archive_software import is_of_heritrix
+from crawlrank.jobs.kernel.captures.extraction import extract
+from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
+from crawlrank.jobs.kernel.formats.rows import Anchor, Link
+from crawlrank.jobs.kernel.keys.idna2003 import as_idna_2003
 
 HERITRIX, BROWSER = "Heritrix/3.13.0 http://crawler.archive.org", "Browsertrix-Crawler 1.5"
 PAGE = "http://a.example/"

@@ -15,9 +15,9 @@ from urllib.parse import quote
 import pytest
 from support.inputs.archive_samples import arc_head, metadata, page, targets, warc
 
-from jobs.kernel.captures.extraction import extract
-from jobs.kernel.captures.extraction_options import ExtractionOptions
-from jobs.kernel.formats.rows import Capture
+from crawlrank.jobs.kernel.captures.extraction import extract
+from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
+from crawlrank.jobs.kernel.formats.rows import Capture
 
 # str.isspace, str.splitlines or `\s` takes these for blanks or for ends of lines
 SIGNS = [

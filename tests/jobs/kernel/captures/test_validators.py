@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from support.inputs.archive_samples import response, warc, zipped
 from support.paths import SAMPLES
 
-from jobs.kernel.captures.extraction import extract
-from jobs.kernel.captures.extraction_options import ExtractionOptions
-from jobs.kernel.captures.validators import LONGEST_TAG, etag_of, modified_of
-from jobs.kernel.formats.lines import format_capture, parse_capture
-from jobs.kernel.formats.rows import Capture
+from crawlrank.jobs.kernel.captures.extraction import extract
+from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
+from crawlrank.jobs.kernel.captures.validators import LONGEST_TAG, etag_of, modified_of
+from crawlrank.jobs.kernel.formats.lines import format_capture, parse_capture
+from crawlrank.jobs.kernel.formats.rows import Capture
 
 DATE, DIGITS = "Sun, 06 Nov 1994 08:49:37 GMT", b"19941106084937"
 TAG = '"33a64df5"'

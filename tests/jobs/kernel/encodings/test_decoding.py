@@ -12,7 +12,7 @@ from support.drawing import examples
 from support.encoding.decoders import decode
 from support.encoding.indexes import ENCODINGS, RANGES, SINGLE_BYTE
 
-from jobs.kernel.encodings.decoding import decoded, decoder_of
+from crawlrank.jobs.kernel.encodings.decoding import decoded, decoder_of
 
 BYTES = range(0x100)
 SEVERAL_BYTES = [name for name in ENCODINGS if name not in SINGLE_BYTE]

@@ -10,13 +10,13 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 
-from jobs.kernel.formats import datasets, lines
-from jobs.kernel.formats.datasets import DATASETS, Dataset, RowOrder
-from jobs.kernel.formats.rows import Capture, Fold
-from jobs.kernel.formats.tables import table_lines
-from pipeline.data.parquet import schema_of
-from pipeline.data.row_groups import write_table
-from pipeline.workfolder.results.lines import text_table
+from crawlrank.jobs.kernel.formats import datasets, lines
+from crawlrank.jobs.kernel.formats.datasets import DATASETS, Dataset, RowOrder
+from crawlrank.jobs.kernel.formats.rows import Capture, Fold
+from crawlrank.jobs.kernel.formats.tables import table_lines
+from crawlrank.pipeline.data.parquet import schema_of
+from crawlrank.pipeline.data.row_groups import write_table
+from crawlrank.pipeline.workfolder.results.lines import text_table
 
 FORMATS = (Path(__file__).resolve().parents[4] / "docs" / "formats.md").read_text()
 FIRST_TABLE = FORMATS.partition("\n\nThe sources")[0]

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.kernel.errors import BadLine
-from jobs.kernel.formats import lines
-from jobs.kernel.formats.rows import Capture, GraphLine, Link, UriRow
+from crawlrank.jobs.kernel.errors import BadLine
+from crawlrank.jobs.kernel.formats import lines
+from crawlrank.jobs.kernel.formats.rows import Capture, GraphLine, Link, UriRow
 
 TEXT = st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E), min_size=1).map(str.encode)
 IDS = st.integers(0, 10**18 - 1).map(lambda number: b"%d" % number)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from jobs.kernel.formats.order import ascending_id, descending, rounded
+from crawlrank.jobs.kernel.formats.order import ascending_id, descending, rounded
 
 SCORES = st.just(0.0) | st.floats(min_value=1e-300, max_value=1e300)
 DIGITS = st.integers(1, 17)

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.drawing import examples
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.lines import parse_canonical_link
-from jobs.kernel.formats.reading import parts, read_all, read_lines, read_rows
-from jobs.kernel.formats.rows import CanonicalLink
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.formats.lines import parse_canonical_link
+from crawlrank.jobs.kernel.formats.reading import parts, read_all, read_lines, read_rows
+from crawlrank.jobs.kernel.formats.rows import CanonicalLink
 
 
 @pytest.fixture

@@ -12,10 +12,10 @@ from support.growth import assert_linear
 from support.inputs.heritrix_uris import CASES, HOSTILE, MORE, REJECT, USUAL
 from support.paths import HERITRIX
 
-from jobs.kernel.keys import heritrix_form as module
-from jobs.kernel.keys.heritrix_form import HeritrixRejects, heritrix_form, lookup_key
-from jobs.kernel.keys.heritrix_parse import java_int
-from jobs.kernel.keys.idna2003 import NotADomain, domain_to_ascii
+from crawlrank.jobs.kernel.keys import heritrix_form as module
+from crawlrank.jobs.kernel.keys.heritrix_form import HeritrixRejects, heritrix_form, lookup_key
+from crawlrank.jobs.kernel.keys.heritrix_parse import java_int
+from crawlrank.jobs.kernel.keys.idna2003 import NotADomain, domain_to_ascii
 
 
 def form_or_reject(uri: str) -> str:

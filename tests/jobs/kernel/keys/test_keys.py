@@ -20,15 +20,15 @@ from support.inputs.made_uris import PIECES, made_uris
 from support.inputs.samples import HOSTILE
 from support.paths import DATA, ROOT
 
-from jobs.kernel.keys import keys
-from jobs.kernel.keys.keys import (
+from crawlrank.jobs.kernel.keys import keys
+from crawlrank.jobs.kernel.keys.keys import (
     Www,
     forgetful_key_function,
     key_function,
     key_of,
     shared_key_function,
 )
-from jobs.kernel.keys.surt_keys import surt  # as installed, but for the look-ups
+from crawlrank.jobs.kernel.keys.surt_keys import surt  # as installed, but for the look-ups
 
 key_keeping_www = shared_key_function("keep")
 LINKS = gzip.decompress((DATA / "urls" / "links.txt.gz").read_bytes()).splitlines()
@@ -159,7 +159,7 @@ def test_what_is_remembered_is_bounded() -> None:
 def test_keys_of_everyday_uris_load_no_surt() -> None:
     """surt brings along an HTTP client, which takes longer to load than a small task to run."""
     code = (
-        "import sys\nfrom jobs.kernel.keys.keys import key_of\nkey_of(b'http://a.example/')\n"
+        "import sys\nfrom crawlrank.jobs.kernel.keys.keys import key_of\nkey_of(b'http://a.example/')\n"
         "assert 'surt' not in sys.modules\nkey_of(b'http://1.2.3.4/')\nassert 'surt' in sys.modules"
     )
     root = ROOT
@@ -168,7 +168,7 @@ def test_keys_of_everyday_uris_load_no_surt() -> None:
 
 def test_surt_loads_no_http_client_and_leaves_its_module_as_it_is() -> None:
     code = (
-        "import sys\nfrom jobs.kernel.keys.keys import key_of\nkey_of(b'http://1.2.3.4/')\n"
+        "import sys\nfrom crawlrank.jobs.kernel.keys.keys import key_of\nkey_of(b'http://1.2.3.4/')\n"
         "assert 'requests' not in sys.modules and 'tldextract' not in sys.modules\n"
         "import tldextract\n"
         "held = sys.modules['surt.handyurl'].tldextract\n"
@@ -263,9 +263,7 @@ def test_any_text_gives_a_clean_key_or_none(uri: bytes) -> None:
 
 def test_keys_made_in_a_process_of_its_own_are_the_same(tmp_path: Path) -> None:
     """As in the task of a cluster: another locale, this package found by PYTHONPATH."""
-    code = (
-        "import sys\nfrom jobs.kernel.keys.keys import key_of\nprint(key_of(sys.argv[1].encode()))"
-    )
+    code = "import sys\nfrom crawlrank.jobs.kernel.keys.keys import key_of\nprint(key_of(sys.argv[1].encode()))"
     uri = "http://www.B.example/?z=1&a=2"
     root = ROOT
     told = subprocess.run(

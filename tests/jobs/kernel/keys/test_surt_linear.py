@@ -12,8 +12,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from surt import IAURLCanonicalizer
 
-from jobs.kernel.keys import surt_linear
-from jobs.kernel.keys.surt_keys import surt_key
+from crawlrank.jobs.kernel.keys import surt_linear
+from crawlrank.jobs.kernel.keys.surt_keys import surt_key
 
 
 def own(name: str) -> ModuleType:

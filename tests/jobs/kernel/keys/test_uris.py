@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.paths import DATA
 
-from jobs.kernel.keys.uris import LONGEST, as_crawled, escape, field, resolve
+from crawlrank.jobs.kernel.keys.uris import LONGEST, as_crawled, escape, field, resolve
 
 BREAKING = {"Cc", "Cf", "Zs", "Zl", "Zp", "Cs"}
 

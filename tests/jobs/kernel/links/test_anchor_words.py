@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from support.crawls import INLINE, ok, write_warc
 
-from jobs.kernel.links.anchor_words import LONGEST, anchor_words
+from crawlrank.jobs.kernel.links.anchor_words import LONGEST, anchor_words
 
 PAGE = "http://a.example/d/p.html"
 

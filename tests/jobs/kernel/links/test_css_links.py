@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.growth import assert_linear
 
-from jobs.kernel.links.css_links import css_references, may_hold_links
+from crawlrank.jobs.kernel.links.css_links import css_references, may_hold_links
 
 SHEETS = {
     "a{b:url(x)}": ["x"],

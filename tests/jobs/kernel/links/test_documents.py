@@ -6,7 +6,7 @@ import gzip
 
 import pytest
 
-from jobs.kernel.links.documents import document, inflated, unread
+from crawlrank.jobs.kernel.links.documents import document, inflated, unread
 
 RSS = b"<?xml version='1.0'?><rss>"
 XHTML = b"<?xml version='1.0'?><!DOCTYPE html><html xmlns='x'>"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.kernel.links.header_links import (
+from crawlrank.jobs.kernel.links.header_links import (
     header_nofollow,
     header_references,
     link_values,

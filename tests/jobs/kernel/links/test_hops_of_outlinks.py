@@ -9,9 +9,9 @@ import pytest
 from support.drawing import examples
 from support.inputs.archive_samples import FIELDS, extracted, targets, warc
 
-from jobs.kernel.formats.hops import HERITRIX_HOPS, HOPS, LINK_HOPS
-from pipeline.analysis.audit.tables import HOP_NAMES
-from pipeline.terminal.counter_meanings import meaning_of
+from crawlrank.jobs.kernel.formats.hops import HERITRIX_HOPS, HOPS, LINK_HOPS
+from crawlrank.pipeline.analysis.audit.tables import HOP_NAMES
+from crawlrank.pipeline.terminal.counter_meanings import meaning_of
 
 PAGE, SITEMAP, ROBOTS = "http://h/p", "http://h/sitemap.xml", "http://h/robots.txt"
 #: as Heritrix 3.13 has them (org.archive.modules.extractor.Hop)

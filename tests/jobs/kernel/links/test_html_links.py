@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.growth import assert_linear
 
-from jobs.kernel.links.html_links import (
+from crawlrank.jobs.kernel.links.html_links import (
     MOST_JOINED,
     SHORT_BASE,
     html_link_groups,
     html_links,
 )
-from jobs.kernel.links.html_selection import HtmlOptions
-from jobs.kernel.links.link_rules import RULES
-from jobs.kernel.markup.html_pieces import LONG_TAG, MANY_TAGS, is_simple
+from crawlrank.jobs.kernel.links.html_selection import HtmlOptions
+from crawlrank.jobs.kernel.links.link_rules import RULES
+from crawlrank.jobs.kernel.markup.html_pieces import LONG_TAG, MANY_TAGS, is_simple
 
 PAGE = "http://h/d/p"
 

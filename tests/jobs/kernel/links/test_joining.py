@@ -12,16 +12,16 @@ from support.drawing import examples
 from support.inputs.made_uris import made_uris
 from support.paths import SAMPLES
 
-from jobs.kernel.archive.records import Record
-from jobs.kernel.archive.sources import read_records
-from jobs.kernel.keys.uris import LONGEST, as_crawled, resolve
-from jobs.kernel.links.documents import document
-from jobs.kernel.links.html_documents import Document
-from jobs.kernel.links.html_links import html_link_groups
-from jobs.kernel.links.joining import Base
-from jobs.kernel.markup.charsets import charset_of
-from jobs.kernel.markup.page_text import PageText
-from jobs.kernel.storage.opening import opened
+from crawlrank.jobs.kernel.archive.records import Record
+from crawlrank.jobs.kernel.archive.sources import read_records
+from crawlrank.jobs.kernel.keys.uris import LONGEST, as_crawled, resolve
+from crawlrank.jobs.kernel.links.documents import document
+from crawlrank.jobs.kernel.links.html_documents import Document
+from crawlrank.jobs.kernel.links.html_links import html_link_groups
+from crawlrank.jobs.kernel.links.joining import Base
+from crawlrank.jobs.kernel.markup.charsets import charset_of
+from crawlrank.jobs.kernel.markup.page_text import PageText
+from crawlrank.jobs.kernel.storage.opening import opened
 
 BASES = [
     *("http://h.example/d/e?f", "https://h.example/d//e/", "http://h.example", "http://h"),

@@ -11,12 +11,12 @@ import pytest
 from support.drawing import examples
 from support.inputs.made_pdfs import Objects, link, of_annotations, of_pages, uri_action, written
 
-from jobs.kernel.links.body_links import body_links
-from jobs.kernel.links.pdf_links import pdf_references
+from crawlrank.jobs.kernel.links.body_links import body_links
+from crawlrank.jobs.kernel.links.pdf_links import pdf_references
 
 pypdf = pytest.importorskip("pypdf", reason="the extra crawlrank[pdf] is not installed")
 
-from jobs.kernel.links.pdf_annotations import PdfAnnotations  # noqa: E402
+from crawlrank.jobs.kernel.links.pdf_annotations import PdfAnnotations  # noqa: E402
 
 A, B = link(uri_action("(http://h/a)")), link(uri_action("(http://h/b)"))
 #: objects -> the links

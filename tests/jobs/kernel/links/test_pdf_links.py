@@ -15,9 +15,9 @@ import pytest
 from support.crawls import crawlrank
 from support.inputs.archive_samples import extracted, made_pdf, warc
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.links.pdf_links import pdf_references
-from jobs.mapreduce.running import write_zip
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.links.pdf_links import pdf_references
+from crawlrank.jobs.mapreduce.running import write_zip
 
 
 def capture(pdf: bytes) -> bytes:
@@ -75,7 +75,12 @@ def test_without_pypdf_they_are_counted(monkeypatch: pytest.MonkeyPatch) -> None
 def as_a_task(archive: Path, folder: Path, *more: str) -> list[bytes]:
     """What a task of Hadoop writes, which imports the jobs from the zip in its own folder."""
     write_zip(folder / "crawlrank.zip")
-    command = [*(sys.executable, "-m", "jobs.extract_links"), "--step-num=0", "--mapper", *more]
+    command = [
+        *(sys.executable, "-m", "crawlrank.jobs.extract_links"),
+        "--step-num=0",
+        "--mapper",
+        *more,
+    ]
     done = subprocess.run(
         [*command, "--listed", "--pdf"],
         cwd=folder,

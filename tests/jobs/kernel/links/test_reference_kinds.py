@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.drawing import examples
 
-from jobs.kernel.formats.lines import parse_link
-from jobs.kernel.formats.rows import Link
-from jobs.kernel.links.body_links import body_links
-from jobs.kernel.links.html_selection import HtmlOptions
-from jobs.kernel.links.page_links import PageLinks
-from jobs.kernel.links.reference_kinds import links_at
+from crawlrank.jobs.kernel.formats.lines import parse_link
+from crawlrank.jobs.kernel.formats.rows import Link
+from crawlrank.jobs.kernel.links.body_links import body_links
+from crawlrank.jobs.kernel.links.html_selection import HtmlOptions
+from crawlrank.jobs.kernel.links.page_links import PageLinks
+from crawlrank.jobs.kernel.links.reference_kinds import links_at
 
 PAGES = st.sampled_from(
     [

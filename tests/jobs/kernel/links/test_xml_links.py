@@ -7,7 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.growth import assert_linear
 
-from jobs.kernel.links.xml_links import FEED_RULES, MANY, SITEMAP_RULES, document_of, xml_references
+from crawlrank.jobs.kernel.links.xml_links import (
+    FEED_RULES,
+    MANY,
+    SITEMAP_RULES,
+    document_of,
+    xml_references,
+)
 
 URI = "http://h/"
 

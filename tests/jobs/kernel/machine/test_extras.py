@@ -10,7 +10,7 @@ from importlib.machinery import PathFinder
 import pytest
 from support.paths import ROOT
 
-from jobs.kernel.machine import extras
+from crawlrank.jobs.kernel.machine import extras
 
 try:
     import tomllib

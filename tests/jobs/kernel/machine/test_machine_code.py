@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from support.paths import ROOT
 
-from jobs.kernel.machine.machine_code import loop
+from crawlrank.jobs.kernel.machine.machine_code import loop
 
 
 @loop
@@ -40,7 +40,7 @@ def test_bounds_are_checked_where_numba_is_told_to(tmp_path: Path) -> None:
 
 LOOP = """
 import sys
-from jobs.kernel.machine.machine_code import loop
+from crawlrank.jobs.kernel.machine.machine_code import loop
 
 @loop
 def twice(number):

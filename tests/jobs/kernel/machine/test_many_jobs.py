@@ -11,8 +11,8 @@ from support.crawls import crawlrank
 from support.faults.limits import folder_of_user, within_threads
 from support.paths import LOOPBACK
 
-from jobs.kernel.machine.cores import A_CORE, at_a_time, cores
-from jobs.mapreduce.launcher import Launcher
+from crawlrank.jobs.kernel.machine.cores import A_CORE, at_a_time, cores
+from crawlrank.jobs.mapreduce.launcher import Launcher
 
 MOST = 40 * cores() + 100  # processes and threads
 ROUNDS = ("--iterations", "2", "--no-validate", "--quiet", "--jobs", "5000")

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from jobs.kernel.machine.native import Native
+from crawlrank.jobs.kernel.machine.native import Native
 
 MODULE = """
 import numba
-from jobs.kernel.machine.native import part
+from crawlrank.jobs.kernel.machine.native import part
 
 @part
 def twice(numbers, size):
@@ -50,7 +50,7 @@ def kept_file(folder: Path) -> Path:
 def test_what_was_made_is_kept(made: Native, tmp_path: Path) -> None:
     assert kept_file(tmp_path).parent.name == "__pycache__"
     code = (
-        "import sys; from jobs.kernel.machine.native import Native\n"
+        "import sys; from crawlrank.jobs.kernel.machine.native import Native\n"
         f"print(Native(*{tuple(made)!r}).kept()(b'aa', 2))\n"
         "print('numba' in sys.modules, 'numpy' in sys.modules)"
     )
@@ -86,7 +86,7 @@ def test_a_zip_brings_its_code(made: Native, tmp_path: Path) -> None:
             file.write(tmp_path / name, name)
         file.writestr(path, contents)
     code = (
-        "import sys; from jobs.kernel.machine.native import Native\n"
+        "import sys; from crawlrank.jobs.kernel.machine.native import Native\n"
         f"print(Native(*{tuple(native_code)!r}).ready()(b'aa', 2), 'numba' in sys.modules)"
     )
     environment = {"PYTHONPATH": os.pathsep.join([str(tmp_path / "package.zip"), *sys.path[1:]])}

@@ -17,9 +17,9 @@ from support.crawls import environment
 from support.faults.limits import folder_of_user, within_addresses, within_threads
 from support.paths import LOOPBACK, SAMPLES
 
-from jobs.kernel.errors import Shortage
-from jobs.kernel.machine.shortage import WANTS, exit_code_of, shortage_in, shortage_of
-from pipeline.data.workers import Tell, answers
+from crawlrank.jobs.kernel.errors import Shortage
+from crawlrank.jobs.kernel.machine.shortage import WANTS, exit_code_of, shortage_in, shortage_of
+from crawlrank.pipeline.data.workers import Tell, answers
 
 MIB = 1 << 20
 ROUNDS = ("--iterations", "2", "--no-validate", "--quiet", "--jobs", "2")
@@ -78,7 +78,7 @@ def test_other_errors_are_no_want(error: Exception) -> None:
 
 def test_compiled_code_that_does_not_say_why() -> None:
     program = (
-        "import resource, sys; from jobs.kernel.machine.shortage import shortage_of\n"
+        "import resource, sys; from crawlrank.jobs.kernel.machine.shortage import shortage_of\n"
         "limit = int(sys.argv[1])\n"
         "resource.setrlimit(resource.RLIMIT_AS, (limit, limit))\n"
         "print(shortage_of(SystemError('error return without exception set')))"

@@ -9,13 +9,13 @@ from support.encoding.indexes import LABELS
 from support.inputs.samples import needs_reference
 from support.paths import REFERENCE
 
-from jobs.kernel.archive.records import Record
-from jobs.kernel.archive.sources import read_records
-from jobs.kernel.encodings.decoding import decoded
-from jobs.kernel.encodings.labels import encoding_of
-from jobs.kernel.links.documents import document
-from jobs.kernel.markup.charsets import as_utf8, charset_of
-from jobs.kernel.storage.opening import opened
+from crawlrank.jobs.kernel.archive.records import Record
+from crawlrank.jobs.kernel.archive.sources import read_records
+from crawlrank.jobs.kernel.encodings.decoding import decoded
+from crawlrank.jobs.kernel.encodings.labels import encoding_of
+from crawlrank.jobs.kernel.links.documents import document
+from crawlrank.jobs.kernel.markup.charsets import as_utf8, charset_of
+from crawlrank.jobs.kernel.storage.opening import opened
 
 META = b'<html><meta charset="koi8-r">'
 EQUIV = b"<meta http-equiv=Content-Type content='text/html; charset = Shift_JIS'>"

@@ -15,12 +15,12 @@ from support.drawing import examples
 from support.inputs.archive_samples import extracted, page
 from support.paths import SAMPLES
 
-from jobs.kernel.archive.records import Record
-from jobs.kernel.archive.sources import read_records
-from jobs.kernel.links.documents import document
-from jobs.kernel.links.html_links import html_links
-from jobs.kernel.markup.html_pieces import LONG_TAG, MANY_TAGS, is_simple
-from jobs.kernel.storage.opening import opened
+from crawlrank.jobs.kernel.archive.records import Record
+from crawlrank.jobs.kernel.archive.sources import read_records
+from crawlrank.jobs.kernel.links.documents import document
+from crawlrank.jobs.kernel.links.html_links import html_links
+from crawlrank.jobs.kernel.markup.html_pieces import LONG_TAG, MANY_TAGS, is_simple
+from crawlrank.jobs.kernel.storage.opening import opened
 
 PAGE = "http://h/d/p"
 TAIL = b"".join(b"<a href=/l%d>x</a>" % number for number in range(50))
@@ -188,7 +188,7 @@ def test_text_that_takes_more_bytes_than_its_page_is_read_to_its_end() -> None:
 
 MEMORY = """
 import resource, sys
-from jobs.kernel.links.html_links import html_links
+from crawlrank.jobs.kernel.links.html_links import html_links
 html = eval(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_DATA, (100 * 2**20, 100 * 2**20))
 print(len(list(html_links(html, "http://h/"))))

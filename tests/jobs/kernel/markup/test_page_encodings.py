@@ -11,10 +11,10 @@ from support.drawing import examples
 from support.encoding.decoders import decode
 from support.encoding.indexes import ENCODINGS, LABELS
 
-from jobs.kernel.links.body_links import body_links
-from jobs.kernel.links.html_links import html_links
-from jobs.kernel.markup.charsets import as_utf8, decodes_by_parts, reads_ascii_as_it_is
-from jobs.kernel.markup.page_text import PageText
+from crawlrank.jobs.kernel.links.body_links import body_links
+from crawlrank.jobs.kernel.links.html_links import html_links
+from crawlrank.jobs.kernel.markup.charsets import as_utf8, decodes_by_parts, reads_ascii_as_it_is
+from crawlrank.jobs.kernel.markup.page_text import PageText
 
 MARKS = tuple(bytes((byte,)) for byte in b"<>\"'= \n/")
 LEADS = bytes(range(0x80, 0x100)) + b"0189AZaz~\\@\x0e\x0f\x1b"

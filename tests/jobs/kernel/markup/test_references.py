@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.drawing import examples
 
-from jobs.kernel.links.html_links import html_links
+from crawlrank.jobs.kernel.links.html_links import html_links
 
 PAGE = "http://example.com/a/b/c.html"
 REFERENCES = {

@@ -16,10 +16,10 @@ from support.inputs.mutated_pages import Page, mutated_page, pages
 from support.paths import DATA
 from support.scanning import OPTIONS, both_ways, counted, links_of
 
-from jobs.kernel.links.html_selection import HtmlOptions
-from jobs.kernel.markup.character_references import unescaped
-from jobs.kernel.markup.page_text import PageText
-from jobs.kernel.markup.scanner import ScannedTag, Scanner
+from crawlrank.jobs.kernel.links.html_selection import HtmlOptions
+from crawlrank.jobs.kernel.markup.character_references import unescaped
+from crawlrank.jobs.kernel.markup.page_text import PageText
+from crawlrank.jobs.kernel.markup.scanner import ScannedTag, Scanner
 
 URI, UTF8 = "http://h/d/p", "text/html; charset=utf-8"
 CASES = sorted((DATA / "html5lib").glob("*.test.gz"))

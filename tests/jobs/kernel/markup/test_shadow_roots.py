@@ -8,8 +8,8 @@ import time
 import pytest
 from support.drawing import examples
 
-from jobs.kernel.links.html_links import html_links
-from jobs.kernel.markup.html_pieces import MANY_TAGS, is_simple
+from crawlrank.jobs.kernel.links.html_links import html_links
+from crawlrank.jobs.kernel.markup.html_pieces import MANY_TAGS, is_simple
 
 OPEN, END = "<template shadowrootmode=open>", "</template>"
 IN = "<a href=/in>x</a>"

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from support.drawing import examples
 from support.graphs import exact_scores, graph_of, web_like
 
-from jobs.kernel.rank.packed_graph import Held, Ranges, abroad, bad_nodes, merged, shares
-from jobs.kernel.rank.packing import (
+from crawlrank.jobs.kernel.rank.packed_graph import Held, Ranges, abroad, bad_nodes, merged, shares
+from crawlrank.jobs.kernel.rank.packing import (
     Where,
     Writer,
     from_text,
@@ -21,8 +21,8 @@ from jobs.kernel.rank.packing import (
     read_section,
     to_text,
 )
-from pipeline.data.graph import Graph
-from pipeline.ranking.acceleration import Groups, Products, Steering, factors, gammas
+from crawlrank.pipeline.data.graph import Graph
+from crawlrank.pipeline.ranking.acceleration import Groups, Products, Steering, factors, gammas
 
 KINDS = [np.uint32, np.int64, np.float32, np.float64]
 ARRAYS = st.dictionaries(

@@ -23,8 +23,8 @@ from support.graphs import (
     rational_solution,
 )
 
-from jobs.kernel.rank.plain_round import RoundSums, RoundTally, exact_parts, new_score
-from pipeline.data.graph import Graph
+from crawlrank.jobs.kernel.rank.plain_round import RoundSums, RoundTally, exact_parts, new_score
+from crawlrank.pipeline.data.graph import Graph
 
 ROUNDING = 1e-13  # relative, of the sums and quotients of a bound near 0
 Vector = npt.NDArray[np.float64]

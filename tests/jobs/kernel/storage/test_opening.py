@@ -13,12 +13,19 @@ from support.crawls import INLINE, WEB, write_warc
 from support.inputs.archive_samples import each, page
 from support.work_folders import manifest_of
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.storage.opening import absolute, as_path_or_url, is_url, open_binary, real, size_of
-from pipeline.cli import main
-from pipeline.workfolder.archives import given_archives
-from pipeline.workfolder.finding import find_archives
-from pipeline.workfolder.manifest import file_fingerprint
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.storage.opening import (
+    absolute,
+    as_path_or_url,
+    is_url,
+    open_binary,
+    real,
+    size_of,
+)
+from crawlrank.pipeline.cli import main
+from crawlrank.pipeline.workfolder.archives import given_archives
+from crawlrank.pipeline.workfolder.finding import find_archives
+from crawlrank.pipeline.workfolder.manifest import file_fingerprint
 
 ODD = "a b/x#y?z%20+é.warc.gz"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.kernel.storage import stores
+from crawlrank.jobs.kernel.storage import stores
 
 
 @pytest.mark.parametrize("name", ["x", "x.tar.gz", "x.bz2", "x.zst", "x.lz4"])

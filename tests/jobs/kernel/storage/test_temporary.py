@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from support.paths import ROOT
 
-from jobs.kernel.storage.temporary import output_folder, temporary_folder
+from crawlrank.jobs.kernel.storage.temporary import output_folder, temporary_folder
 
 HOLDS = """
 import os, signal, sys
 from pathlib import Path
-from jobs.kernel.storage.temporary import temporary_folder
+from crawlrank.jobs.kernel.storage.temporary import temporary_folder
 with temporary_folder(Path(sys.argv[1])) as folder:
     (folder / "file").write_bytes(b"x")
     {more}

@@ -12,23 +12,23 @@ import numpy as np
 import pytest
 from support.crawls import MORE_WEB, WEB, crawlrank, html, ok, response, write_records
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.keys.surt_keys import surt_key
-from pipeline.analysis.aopic_lab import experiments
-from pipeline.analysis.aopic_lab.claims import Claim, claims
-from pipeline.analysis.aopic_lab.experiments import (
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.keys.surt_keys import surt_key
+from crawlrank.pipeline.analysis.aopic_lab import experiments
+from crawlrank.pipeline.analysis.aopic_lab.claims import Claim, claims
+from crawlrank.pipeline.analysis.aopic_lab.experiments import (
     RATES,
     WINDOWS,
     LabGraphs,
     PolicyRow,
     WindowRow,
 )
-from pipeline.analysis.aopic_lab.lab import run_lab
-from pipeline.analysis.aopic_lab.reason_rows import ReasonRow
-from pipeline.analysis.aopic_lab.results import FIGURES, LabResults
-from pipeline.analysis.aopic_lab.webs import crawled_web, poisson_web, random_web
-from pipeline.data.datasets import merged
-from pipeline.data.graph import read_graph
+from crawlrank.pipeline.analysis.aopic_lab.lab import run_lab
+from crawlrank.pipeline.analysis.aopic_lab.reason_rows import ReasonRow
+from crawlrank.pipeline.analysis.aopic_lab.results import FIGURES, LabResults
+from crawlrank.pipeline.analysis.aopic_lab.webs import crawled_web, poisson_web, random_web
+from crawlrank.pipeline.data.datasets import merged
+from crawlrank.pipeline.data.graph import read_graph
 
 
 def made_up(

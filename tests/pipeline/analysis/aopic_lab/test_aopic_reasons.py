@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from support.crawls import crawlrank, ok
 
-from jobs.kernel.errors import BadInput
-from pipeline.analysis.aopic_lab.experiments import CRAWLS, WINDOWS, LabGraphs
-from pipeline.analysis.aopic_lab.lab import run_lab
-from pipeline.analysis.aopic_lab.partitioning import BUFFERS, compare_partitions
-from pipeline.analysis.aopic_lab.reason_rows import (
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.analysis.aopic_lab.experiments import CRAWLS, WINDOWS, LabGraphs
+from crawlrank.pipeline.analysis.aopic_lab.lab import run_lab
+from crawlrank.pipeline.analysis.aopic_lab.partitioning import BUFFERS, compare_partitions
+from crawlrank.pipeline.analysis.aopic_lab.reason_rows import (
     LONG,
     MEANS,
     SHORT,
@@ -20,7 +20,7 @@ from pipeline.analysis.aopic_lab.reason_rows import (
     compare_incomes,
     compare_orders,
 )
-from pipeline.analysis.aopic_lab.reasons import reasons
+from crawlrank.pipeline.analysis.aopic_lab.reasons import reasons
 
 GOOD_CASH, GOOD_ERRORS = (2.4, 2.2, 2.1, 2.02), (6.0, 7.0, 8.0, 9.0)
 

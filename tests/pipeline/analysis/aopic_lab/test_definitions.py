@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pipeline.analysis.aopic_lab.definitions import (
+from crawlrank.pipeline.analysis.aopic_lab.definitions import (
     ADJACENCY,
     LAZY,
     MOST,
@@ -14,9 +14,9 @@ from pipeline.analysis.aopic_lab.definitions import (
     compare_definitions,
     importance,
 )
-from pipeline.analysis.aopic_lab.experiments import LabGraphs
-from pipeline.data.graph import Floats
-from pipeline.ranking.aopic.chain import Chain, chain_of, exact_importance
+from crawlrank.pipeline.analysis.aopic_lab.experiments import LabGraphs
+from crawlrank.pipeline.data.graph import Floats
+from crawlrank.pipeline.ranking.aopic.chain import Chain, chain_of, exact_importance
 
 CHAIN = LabGraphs(150, exponent=2.1).web(3)[0].chain()
 

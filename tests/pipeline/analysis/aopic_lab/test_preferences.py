@@ -12,10 +12,10 @@ from support.paths import LOOPBACK, SAMPLES
 from support.runs import finished
 from surt import surt
 
-from jobs.kernel.errors import BadInput
-from pipeline.analysis.aopic_lab.preferences import CrawlPreferences
-from pipeline.analysis.aopic_lab.webs import crawled_web
-from pipeline.ranking.aopic.chain import exact_importance
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.analysis.aopic_lab.preferences import CrawlPreferences
+from crawlrank.pipeline.analysis.aopic_lab.webs import crawled_web
+from crawlrank.pipeline.ranking.aopic.chain import exact_importance
 
 LOG = SAMPLES / "heritrix-loopback.crawl.log"
 P1 = r"127\.0\.0\.3:18083/p1\.html"

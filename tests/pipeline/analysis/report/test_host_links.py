@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.analysis.report.host_links import hosts_of, links_among
-from pipeline.data.csr import Csr
+from crawlrank.pipeline.analysis.report.host_links import hosts_of, links_among
+from crawlrank.pipeline.data.csr import Csr
 
 
 @st.composite

@@ -17,10 +17,10 @@ from support.paths import LOOPBACK, SAMPLES
 from support.runs import copy_of, finished, ranked, shared_warc
 from support.work_folders import edit_manifest
 
-from pipeline.analysis.report import page_rows
-from pipeline.analysis.report.html import report_page
-from pipeline.cli.commands import loaded
-from pipeline.workfolder.manifest import Manifest
+from crawlrank.pipeline.analysis.report import page_rows
+from crawlrank.pipeline.analysis.report.html import report_page
+from crawlrank.pipeline.cli.commands import loaded
+from crawlrank.pipeline.workfolder.manifest import Manifest
 
 CRAWLS = SAMPLES / "several-crawls"
 

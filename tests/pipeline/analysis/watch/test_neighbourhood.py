@@ -12,10 +12,10 @@ from support.compared import HOW, Plain, made_works, opened, uri
 from support.drawing import examples
 from support.runs import finished, shared_warc
 
-from jobs.kernel.errors import BadInput
-from pipeline.analysis.watch.graphs import Drawn
-from pipeline.analysis.watch.neighbourhood import best, drawn_around, drawn_best
-from pipeline.workfolder.results.page_keys import NotAURI
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.analysis.watch.graphs import Drawn
+from crawlrank.pipeline.analysis.watch.neighbourhood import best, drawn_around, drawn_best
+from crawlrank.pipeline.workfolder.results.page_keys import NotAURI
 
 Works = dict[str, list[Path]]
 ENGINES = pytest.mark.parametrize("engine", ["columns", "text"])

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from support.graphs import graph_of, write_graph
 
-from jobs.kernel.errors import BadInput
-from pipeline.analysis.watch.examples import EXAMPLES
-from pipeline.analysis.watch.graphs import MOST_NODES, Drawn, drawn_file
-from pipeline.data.graph import Graph
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.analysis.watch.examples import EXAMPLES
+from crawlrank.pipeline.analysis.watch.graphs import MOST_NODES, Drawn, drawn_file
+from crawlrank.pipeline.data.graph import Graph
 
 BY_ID = {example.id: example for example in EXAMPLES}
 

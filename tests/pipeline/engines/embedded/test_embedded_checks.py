@@ -12,28 +12,28 @@ import pyarrow.parquet as pq
 import pytest
 from support.graphs import web_like, write_graph
 
-from jobs.kernel.errors import BadInput, BadLine, NotConverged
-from jobs.kernel.rank.packed_checks import (
+from crawlrank.jobs.kernel.errors import BadInput, BadLine, NotConverged
+from crawlrank.jobs.kernel.rank.packed_checks import (
     check_incoming,
     check_inside,
     check_lines,
     check_outgoing,
     check_state,
 )
-from jobs.kernel.rank.packed_graph import Sections
-from jobs.kernel.rank.packed_plan import Plan, plan_from
-from jobs.kernel.rank.packing import Where, from_text, read_section, to_text
-from jobs.mapreduce.launcher import Launcher
-from pipeline.contract import Stop
-from pipeline.data.csr import OFFSETS, OUTDEGREES, SOURCES
-from pipeline.data.csr_files import open_csr
-from pipeline.data.growing import save
-from pipeline.data.key_numbers import numbered, open_ids, open_numbers
-from pipeline.data.parquet import CHECKED, parquet_batches
-from pipeline.data.scores_file import open_scores
-from pipeline.engines.embedded.ranks import read_checkpoint, write_checkpoint
-from pipeline.engines.text.packed_ranking import rank_packed
-from pipeline.ranking.solution import State
+from crawlrank.jobs.kernel.rank.packed_graph import Sections
+from crawlrank.jobs.kernel.rank.packed_plan import Plan, plan_from
+from crawlrank.jobs.kernel.rank.packing import Where, from_text, read_section, to_text
+from crawlrank.jobs.mapreduce.launcher import Launcher
+from crawlrank.pipeline.contract import Stop
+from crawlrank.pipeline.data.csr import OFFSETS, OUTDEGREES, SOURCES
+from crawlrank.pipeline.data.csr_files import open_csr
+from crawlrank.pipeline.data.growing import save
+from crawlrank.pipeline.data.key_numbers import numbered, open_ids, open_numbers
+from crawlrank.pipeline.data.parquet import CHECKED, parquet_batches
+from crawlrank.pipeline.data.scores_file import open_scores
+from crawlrank.pipeline.engines.embedded.ranks import read_checkpoint, write_checkpoint
+from crawlrank.pipeline.engines.text.packed_ranking import rank_packed
+from crawlrank.pipeline.ranking.solution import State
 
 # ---- the graph
 

@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.inputs.samples import made_captures, made_links
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.lines import format_capture, parse_capture
-from pipeline.engines.embedded import columns
-from pipeline.engines.embedded.columns import (
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.formats.lines import format_capture, parse_capture
+from crawlrank.pipeline.engines.embedded import columns
+from crawlrank.pipeline.engines.embedded.columns import (
     CapturesWriter,
     LinksWriter,
     capture_blocks,

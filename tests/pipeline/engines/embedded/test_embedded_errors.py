@@ -26,10 +26,10 @@ from support.paths import LOOPBACK
 from support.runs import copy_of, finished
 from support.work_folders import await_end, files_of, hold, tree_of
 
-from jobs.kernel.errors import BadInput
-from pipeline.data.database import database
-from pipeline.options import PrecedenceOptions
-from pipeline.precedence.export import export_precedence
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.data.database import database
+from crawlrank.pipeline.options import PrecedenceOptions
+from crawlrank.pipeline.precedence.export import export_precedence
 
 ROUNDS = ("--iterations", "3", "--no-validate", "--jobs", "2")
 RANKED = re.compile(r"^page-rank: round (\d+)", re.MULTILINE)
@@ -219,8 +219,8 @@ ENDLESS = """
 import os, signal, sys, threading
 from pathlib import Path
 import pyarrow as pa
-from pipeline import cli
-from pipeline.data.database import batches, database, feed
+from crawlrank.pipeline import cli
+from crawlrank.pipeline.data.database import batches, database, feed
 
 HOW, TMP = sys.argv[1:]
 

@@ -12,18 +12,23 @@ import pytest
 from support.paths import DAMAGED, LOOPBACK, SAMPLES, SMALL_ARCHIVES
 from support.systems.cluster import inline
 
-from jobs.kernel.captures.extraction_options import ExtractionOptions
-from jobs.kernel.formats.datasets import CAPTURES
-from jobs.kernel.formats.lines import format_capture, format_link, parse_capture, parse_link
-from jobs.kernel.formats.rows import UNKNOWN, Capture
-from pipeline.contract import ArchiveReport, ArchiveTask
-from pipeline.data.parquet import schema_of
-from pipeline.data.workers import Tell
-from pipeline.engines.embedded.columns import CAPTURE_SCHEMA
-from pipeline.engines.embedded.extraction import ReadWork, extract_archives
-from pipeline.engines.embedded.range_extraction import LEAST, Work, extract
-from pipeline.engines.text import steps
-from pipeline.workfolder.archives import archive_tasks, given_archives
+from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
+from crawlrank.jobs.kernel.formats.datasets import CAPTURES
+from crawlrank.jobs.kernel.formats.lines import (
+    format_capture,
+    format_link,
+    parse_capture,
+    parse_link,
+)
+from crawlrank.jobs.kernel.formats.rows import UNKNOWN, Capture
+from crawlrank.pipeline.contract import ArchiveReport, ArchiveTask
+from crawlrank.pipeline.data.parquet import schema_of
+from crawlrank.pipeline.data.workers import Tell
+from crawlrank.pipeline.engines.embedded.columns import CAPTURE_SCHEMA
+from crawlrank.pipeline.engines.embedded.extraction import ReadWork, extract_archives
+from crawlrank.pipeline.engines.embedded.range_extraction import LEAST, Work, extract
+from crawlrank.pipeline.engines.text import steps
+from crawlrank.pipeline.workfolder.archives import archive_tasks, given_archives
 
 SMALL = [LOOPBACK, *DAMAGED.iterdir(), SMALL_ARCHIVES / "samples__warcs__HTTP404.warc"]
 WHOLE = SMALL_ARCHIVES / "samples__warcs__salam-home.warc"

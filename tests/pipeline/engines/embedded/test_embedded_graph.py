@@ -18,27 +18,27 @@ from support.inputs.samples import HOSTILE, made_captures, made_links, write
 from support.paths import LOOPBACK, SAMPLES
 from support.systems.cluster import dataset, inline
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.lines import parse_capture, parse_link
-from pipeline.data.csr_files import open_csr
-from pipeline.data.graph import read_graph
-from pipeline.data.pairs import LEAST
-from pipeline.engines.embedded.canonicalization.canonicalize import (
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.formats.lines import parse_capture, parse_link
+from crawlrank.pipeline.data.csr_files import open_csr
+from crawlrank.pipeline.data.graph import read_graph
+from crawlrank.pipeline.data.pairs import LEAST
+from crawlrank.pipeline.engines.embedded.canonicalization.canonicalize import (
     SpellingCounts,
     canonicalize,
     usual_partitions,
 )
-from pipeline.engines.embedded.columns import BLOCK, CapturesWriter, LinksWriter
-from pipeline.engines.embedded.graph.gen_graph import (
+from crawlrank.pipeline.engines.embedded.columns import BLOCK, CapturesWriter, LinksWriter
+from crawlrank.pipeline.engines.embedded.graph.gen_graph import (
     GraphCounts,
     gen_graph,
     key_pairs,
     opic_graph,
     write_graph,
 )
-from pipeline.engines.embedded.graph.transposition import transposed
-from pipeline.engines.embedded.ids import IdCounts, assign_ids
-from pipeline.engines.text import steps
+from crawlrank.pipeline.engines.embedded.graph.transposition import transposed
+from crawlrank.pipeline.engines.embedded.ids import IdCounts, assign_ids
+from crawlrank.pipeline.engines.text import steps
 
 Lines = Sequence[bytes]
 ROOMY = 1 << 32

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 from support.graphs import csr_of, exact_scores, saved, untimed, web_like
 
-from jobs.kernel.errors import NotConverged
-from pipeline.contract import Ranking, Round, Stop
-from pipeline.data.csr import Csr
-from pipeline.data.scores_file import DUMMY, SCORES
-from pipeline.engines.embedded import ranks
-from pipeline.engines.embedded.ranks import rank
-from pipeline.ranking.methods import METHODS
-from pipeline.ranking.pagerank.links import WeightedLinks
-from pipeline.ranking.pagerank.method import solve
-from pipeline.ranking.solution import Problem, State
+from crawlrank.jobs.kernel.errors import NotConverged
+from crawlrank.pipeline.contract import Ranking, Round, Stop
+from crawlrank.pipeline.data.csr import Csr
+from crawlrank.pipeline.data.scores_file import DUMMY, SCORES
+from crawlrank.pipeline.engines.embedded import ranks
+from crawlrank.pipeline.engines.embedded.ranks import rank
+from crawlrank.pipeline.ranking.methods import METHODS
+from crawlrank.pipeline.ranking.pagerank.links import WeightedLinks
+from crawlrank.pipeline.ranking.pagerank.method import solve
+from crawlrank.pipeline.ranking.solution import Problem, State
 
 PAGERANK = METHODS["pagerank"]
 MUCH = 1 << 40

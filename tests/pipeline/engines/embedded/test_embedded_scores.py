@@ -17,15 +17,15 @@ from support.crawls import crawlrank, ok
 from support.drawing import examples
 from support.inputs.samples import write
 
-from jobs.kernel.errors import BadInput
-from jobs.mapreduce.launcher import Launcher
-from pipeline.data.database import database
-from pipeline.data.scores_table import best_first
-from pipeline.engines.embedded.scores import TOTALLED, join_scores, one_row_a_key
-from pipeline.engines.text.steps import join_scores as join_scores_by_jobs
-from pipeline.options import PrecedenceOptions
-from pipeline.precedence.export import export_precedence
-from pipeline.precedence.lines import Formed, Lines
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.mapreduce.launcher import Launcher
+from crawlrank.pipeline.data.database import database
+from crawlrank.pipeline.data.scores_table import best_first
+from crawlrank.pipeline.engines.embedded.scores import TOTALLED, join_scores, one_row_a_key
+from crawlrank.pipeline.engines.text.steps import join_scores as join_scores_by_jobs
+from crawlrank.pipeline.options import PrecedenceOptions
+from crawlrank.pipeline.precedence.export import export_precedence
+from crawlrank.pipeline.precedence.lines import Formed, Lines
 
 BUDGET = 1 << 30
 NO_ID = 2**32 - 1

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from support.inputs.made_uris import made_uris
 from support.inputs.samples import HOSTILE
 
-from jobs.kernel.keys.keys import Www
-from jobs.kernel.keys.surt_keys import surt_key
-from pipeline.engines.embedded.canonicalization.having_keys import having_keys
-from pipeline.engines.embedded.canonicalization.spelling_table import distinct_strings
+from crawlrank.jobs.kernel.keys.keys import Www
+from crawlrank.jobs.kernel.keys.surt_keys import surt_key
+from crawlrank.pipeline.engines.embedded.canonicalization.having_keys import having_keys
+from crawlrank.pipeline.engines.embedded.canonicalization.spelling_table import distinct_strings
 
 REAL = [
     b"http://www.example.org/a/b.html?c=d&e=%20f",

@@ -10,13 +10,13 @@ import pyarrow.parquet as pq
 import pytest
 from support.paths import LOOPBACK, SAMPLES
 
-from jobs.kernel.captures.extraction_options import ExtractionOptions
-from pipeline.contract import ArchiveReport
-from pipeline.data.workers import Tell
-from pipeline.engines.embedded.archive_extraction import ArchiveWork
-from pipeline.engines.embedded.extraction import extract_archives
-from pipeline.engines.embedded.range_extraction import JoinWork, Work, extract
-from pipeline.workfolder.archives import archive_tasks, given_archives
+from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
+from crawlrank.pipeline.contract import ArchiveReport
+from crawlrank.pipeline.data.workers import Tell
+from crawlrank.pipeline.engines.embedded.archive_extraction import ArchiveWork
+from crawlrank.pipeline.engines.embedded.extraction import extract_archives
+from crawlrank.pipeline.engines.embedded.range_extraction import JoinWork, Work, extract
+from crawlrank.pipeline.workfolder.archives import archive_tasks, given_archives
 
 ARC, WARC = SAMPLES / "aut-example.arc.gz", SAMPLES / "aut-example.warc.gz"
 MUCH = {"links": "all", "timestamps": True, "validators": True}

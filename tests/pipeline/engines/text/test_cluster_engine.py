@@ -15,16 +15,16 @@ from support.paths import DAMAGED, LOOPBACK, SMALL_ARCHIVES
 from support.runs import finished, shared_warc
 from support.work_folders import edit_manifest, manifest_of
 
-from jobs.kernel.captures.choosing import CaptureRules
-from jobs.kernel.storage import stores
-from jobs.mapreduce.job import Job
-from jobs.mapreduce.launcher import Launcher
-from jobs.page_rank import PageRank
-from pipeline.contract import Stop
-from pipeline.engine_of_run import MakeEngine
-from pipeline.options import RunOptions
-from pipeline.progress.reporter import Reporter
-from pipeline.run import run
+from crawlrank.jobs.kernel.captures.choosing import CaptureRules
+from crawlrank.jobs.kernel.storage import stores
+from crawlrank.jobs.mapreduce.job import Job
+from crawlrank.jobs.mapreduce.launcher import Launcher
+from crawlrank.jobs.page_rank import PageRank
+from crawlrank.pipeline.contract import Stop
+from crawlrank.pipeline.engine_of_run import MakeEngine
+from crawlrank.pipeline.options import RunOptions
+from crawlrank.pipeline.progress.reporter import Reporter
+from crawlrank.pipeline.run import run
 
 QUIET = ("--no-validate", "--quiet")
 WEB = {
@@ -241,7 +241,7 @@ def test_a_store_that_is_not_there(tmp_path: Path, two: list[Path]) -> None:
 
 
 def test_notes_are_found_at_the_end_of_long_parts(tmp_path: Path) -> None:
-    from jobs.mapreduce.outcome import outcome_of
+    from crawlrank.jobs.mapreduce.outcome import outcome_of
 
     rows = b"".join(b"row %d\t\n" % number for number in range(20_000))
     notes = [b'@counters\t{"nodes":3}', b'@counters\t{"nodes":4}', b'@rows\t{"main":20000}']

@@ -14,18 +14,18 @@ from support.drawing import examples
 from support.graphs import csr_of, graph_of, graphs, web_like, write_graph
 from support.systems.cluster import cluster, dataset, inline
 
-from jobs.kernel.errors import BadInput, BadLine, NotConverged
-from jobs.kernel.formats.lines import parse_graph_line
-from jobs.kernel.rank.hits import HitsLine, format_hits_line, parse_hits_line
-from jobs.kernel.rank.teleport import write_teleport
-from jobs.mapreduce.launcher import Launcher
-from pipeline.contract import Round, Stop
-from pipeline.data.datasets import ORDER, merged
-from pipeline.data.graph import Floats, Graph
-from pipeline.engines.text.hits_rounds import hits_rounds, spare
-from pipeline.ranking.hits.lanczos import CHANCE
-from pipeline.ranking.hits.method import solve
-from pipeline.ranking.solution import Problem
+from crawlrank.jobs.kernel.errors import BadInput, BadLine, NotConverged
+from crawlrank.jobs.kernel.formats.lines import parse_graph_line
+from crawlrank.jobs.kernel.rank.hits import HitsLine, format_hits_line, parse_hits_line
+from crawlrank.jobs.kernel.rank.teleport import write_teleport
+from crawlrank.jobs.mapreduce.launcher import Launcher
+from crawlrank.pipeline.contract import Round, Stop
+from crawlrank.pipeline.data.datasets import ORDER, merged
+from crawlrank.pipeline.data.graph import Floats, Graph
+from crawlrank.pipeline.engines.text.hits_rounds import hits_rounds, spare
+from crawlrank.pipeline.ranking.hits.lanczos import CHANCE
+from crawlrank.pipeline.ranking.hits.method import solve
+from crawlrank.pipeline.ranking.solution import Problem
 
 
 def apart(nodes: int, best: int = 8) -> Graph:

@@ -28,19 +28,19 @@ from support.graphs import (
 )
 from support.systems.cluster import cluster, dataset, inline
 
-from jobs.kernel.errors import BadInput, JobFailed, NotConverged
-from jobs.kernel.formats.reading import sized_parts
-from jobs.kernel.rank.equation import Equation
-from jobs.mapreduce.job import Job
-from jobs.mapreduce.launcher import Launcher
-from jobs.pack_graph import PackGraph
-from jobs.packed_round import PackedRound
-from pipeline.contract import Round, Stop
-from pipeline.data.graph import Graph, read_graph
-from pipeline.engines.text import packed_ranges
-from pipeline.engines.text.packed_ranking import rank_packed
-from pipeline.engines.text.rounds import rank
-from pipeline.ranking.certificate import certificate
+from crawlrank.jobs.kernel.errors import BadInput, JobFailed, NotConverged
+from crawlrank.jobs.kernel.formats.reading import sized_parts
+from crawlrank.jobs.kernel.rank.equation import Equation
+from crawlrank.jobs.mapreduce.job import Job
+from crawlrank.jobs.mapreduce.launcher import Launcher
+from crawlrank.jobs.pack_graph import PackGraph
+from crawlrank.jobs.packed_round import PackedRound
+from crawlrank.pipeline.contract import Round, Stop
+from crawlrank.pipeline.data.graph import Graph, read_graph
+from crawlrank.pipeline.engines.text import packed_ranges
+from crawlrank.pipeline.engines.text.packed_ranking import rank_packed
+from crawlrank.pipeline.engines.text.rounds import rank
+from crawlrank.pipeline.ranking.certificate import certificate
 
 WEB = web_like(400, seed=5)
 

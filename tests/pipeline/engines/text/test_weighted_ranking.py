@@ -17,17 +17,17 @@ from support.drawing import examples
 from support.graphs import csr_of, graph_of, graphs, solved_scores, web_like, write_graph
 from support.systems.cluster import cluster, dataset, inline
 
-from jobs.kernel.errors import BadInput
-from jobs.kernel.rank.equation import RECIPE
-from jobs.kernel.rank.teleport import Teleport, teleport, write_teleport
-from jobs.mapreduce.launcher import Launcher
-from pipeline.contract import Round, Stop
-from pipeline.data.datasets import ORDER, merged
-from pipeline.data.graph import Floats, Graph, read_graph
-from pipeline.engines.text.packed_ranking import rank_packed
-from pipeline.engines.text.rounds import rank
-from pipeline.ranking.pagerank.method import solve
-from pipeline.ranking.solution import Problem
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.rank.equation import RECIPE
+from crawlrank.jobs.kernel.rank.teleport import Teleport, teleport, write_teleport
+from crawlrank.jobs.mapreduce.launcher import Launcher
+from crawlrank.pipeline.contract import Round, Stop
+from crawlrank.pipeline.data.datasets import ORDER, merged
+from crawlrank.pipeline.data.graph import Floats, Graph, read_graph
+from crawlrank.pipeline.engines.text.packed_ranking import rank_packed
+from crawlrank.pipeline.engines.text.rounds import rank
+from crawlrank.pipeline.ranking.pagerank.method import solve
+from crawlrank.pipeline.ranking.solution import Problem
 
 WEB = web_like(300, seed=8)
 SEEDS = teleport(np.where(np.arange(300) % 41 == 3, 1.0 + np.arange(300) % 7, 0.0))

@@ -18,12 +18,12 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from support.drawing import examples
 from support.paths import ROOT
 
-from jobs.kernel.errors import BadInput
-from pipeline.online.stores.changes import SqlitePageChanges, within
-from pipeline.online.stores.database import Database, _code_of
-from pipeline.online.stores.hits_cash import KINDS, SqliteHitsCash
-from pipeline.online.stores.page_graph import SqliteGraph
-from pipeline.online.stores.protocols import Cash, HitsCash, PageCash, PageGraph
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.online.stores.changes import SqlitePageChanges, within
+from crawlrank.pipeline.online.stores.database import Database, _code_of
+from crawlrank.pipeline.online.stores.hits_cash import KINDS, SqliteHitsCash
+from crawlrank.pipeline.online.stores.page_graph import SqliteGraph
+from crawlrank.pipeline.online.stores.protocols import Cash, HitsCash, PageCash, PageGraph
 
 LONG = b"c" * 5000
 PAGES = st.sampled_from(
@@ -181,9 +181,9 @@ def test_a_million_gifts_to_one_page_are_all_there():
 BY_CODE = {26: "no SQLite database", 14: "it cannot be opened"}
 WRITER = """
 import os, sys
-from pipeline.online.stores.database import Database
-from pipeline.online.stores.hits_cash import SqliteHitsCash
-from pipeline.online.stores.page_graph import SqliteGraph
+from crawlrank.pipeline.online.stores.database import Database
+from crawlrank.pipeline.online.stores.hits_cash import SqliteHitsCash
+from crawlrank.pipeline.online.stores.page_graph import SqliteGraph
 
 def say(word):
     os.write(1, b"%s\\n" % str(word).encode())  # at once, so that a kill leaves whole lines

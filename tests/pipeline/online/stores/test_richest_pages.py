@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from pipeline.online.stores.database import Database
-from pipeline.online.stores.hits_cash import SqliteHitsCash
-from pipeline.online.stores.protocols import Cash, PageCash
+from crawlrank.pipeline.online.stores.database import Database
+from crawlrank.pipeline.online.stores.hits_cash import SqliteHitsCash
+from crawlrank.pipeline.online.stores.protocols import Cash, PageCash
 
 PAGES = 600
 

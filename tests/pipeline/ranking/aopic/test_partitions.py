@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from support.drawing import examples
 from support.graphs import graphs, web_like
 
-from jobs.kernel.errors import BadInput
-from pipeline.data.graph import Graph
-from pipeline.ranking.aopic.chain import Chain, chain_of
-from pipeline.ranking.aopic.partitions import PartitionedCrawl, owners_of
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.data.graph import Graph
+from crawlrank.pipeline.ranking.aopic.chain import Chain, chain_of
+from crawlrank.pipeline.ranking.aopic.partitions import PartitionedCrawl, owners_of
 
 Floats = npt.NDArray[np.float64]
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from support.graphs import web_like
 
-from jobs.kernel.errors import BadInput
-from pipeline.ranking.aopic.chain import chain_of, exact_importance
-from pipeline.ranking.aopic.replay import reads_by_time
-from pipeline.ranking.aopic.simulation import Simulation
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.ranking.aopic.chain import chain_of, exact_importance
+from crawlrank.pipeline.ranking.aopic.replay import reads_by_time
+from crawlrank.pipeline.ranking.aopic.simulation import Simulation
 
 
 def test_fetches_by_time_by_hand() -> None:

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from support.drawing import examples
 from support.graphs import NAMED, exact_probabilities, graphs, web_like
 
-from jobs.kernel.errors import BadInput
-from pipeline.data.graph import Graph
-from pipeline.ranking.aopic.chain import Chain, chain_of, exact_importance
-from pipeline.ranking.aopic.simulation import Simulation
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.data.graph import Graph
+from crawlrank.pipeline.ranking.aopic.chain import Chain, chain_of, exact_importance
+from crawlrank.pipeline.ranking.aopic.simulation import Simulation
 
 Floats = npt.NDArray[np.float64]
 ONES = np.ones(8)

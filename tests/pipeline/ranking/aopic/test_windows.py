@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from support.graphs import web_like
 
-from jobs.kernel.errors import BadInput
-from pipeline.ranking.aopic import windows
-from pipeline.ranking.aopic.chain import chain_of
-from pipeline.ranking.aopic.simulation import ReadLog, Reads, Simulation
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.ranking.aopic import windows
+from crawlrank.pipeline.ranking.aopic.chain import chain_of
+from crawlrank.pipeline.ranking.aopic.simulation import ReadLog, Reads, Simulation
 
 
 def log_of(*reads: tuple[int, float], pages: int = 3) -> ReadLog:

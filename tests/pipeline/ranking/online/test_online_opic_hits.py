@@ -10,12 +10,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from support.graphs import NAMED, csr_of, cycle, graph_of, graphs, star, web_like
 
-from jobs.kernel.errors import BadInput
-from pipeline.contract import Stop
-from pipeline.data.graph import Floats, Graph
-from pipeline.ranking.online.aggregation import factors
-from pipeline.ranking.online.opic_hits import parts_of, solve
-from pipeline.ranking.solution import Problem, Solution, State
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.contract import Stop
+from crawlrank.pipeline.data.graph import Floats, Graph
+from crawlrank.pipeline.ranking.online.aggregation import factors
+from crawlrank.pipeline.ranking.online.opic_hits import parts_of, solve
+from crawlrank.pipeline.ranking.solution import Problem, Solution, State
 
 FINE = Stop(tolerance=1e-11)
 WEB = web_like(120, seed=4)

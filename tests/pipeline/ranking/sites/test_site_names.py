@@ -7,8 +7,8 @@ import socket
 import pytest
 from support.inputs.samples import HOSTILE
 
-from jobs.kernel.keys.keys import key_of
-from pipeline.ranking.sites.names import domain_name, host_name, suffix_list
+from crawlrank.jobs.kernel.keys.keys import key_of
+from crawlrank.pipeline.ranking.sites.names import domain_name, host_name, suffix_list
 
 #: URI -> host, registrable domain
 URIS = {
@@ -70,7 +70,7 @@ def test_hostile_hosts_have_a_domain_that_ends_their_host() -> None:
 
 
 def test_the_list_is_read_without_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    from pipeline.ranking.sites import names
+    from crawlrank.pipeline.ranking.sites import names
 
     def refused(*args: object, **more: object) -> None:
         raise AssertionError("the network")

@@ -26,10 +26,10 @@ from support.graphs import (
 )
 from support.mapped import mapped
 
-from pipeline.data.csr import Csr
-from pipeline.data.graph import Graph
-from pipeline.ranking.structure.bow_tie import PARTS, BowTie, bow_tie
-from pipeline.ranking.structure.components import (
+from crawlrank.pipeline.data.csr import Csr
+from crawlrank.pipeline.data.graph import Graph
+from crawlrank.pipeline.ranking.structure.bow_tie import PARTS, BowTie, bow_tie
+from crawlrank.pipeline.ranking.structure.components import (
     LINKS,
     STRUCTURE_BYTES,
     strong_components,

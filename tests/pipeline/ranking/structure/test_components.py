@@ -15,9 +15,9 @@ from scipy.sparse.csgraph import connected_components
 from support.graphs import chain, clique, csr_of, cycle, graph_of, graphs, star, web_like
 from support.mapped import mapped
 
-from pipeline.data.csr import Csr
-from pipeline.data.graph import Graph
-from pipeline.ranking.structure.components import (
+from crawlrank.pipeline.data.csr import Csr
+from crawlrank.pipeline.data.graph import Graph
+from crawlrank.pipeline.ranking.structure.components import (
     ComponentSizes,
     strong_components,
     weak_components,

@@ -18,9 +18,15 @@ from hypothesis import strategies as st
 from support.graphs import chain, clique, csr_of, cycle, graph_of, graphs, star, web_like
 from support.mapped import mapped
 
-from pipeline.data.csr import Csr
-from pipeline.data.graph import Graph
-from pipeline.ranking.structure.degrees import Degrees, gini, indegrees, outdegrees, reciprocity
+from crawlrank.pipeline.data.csr import Csr
+from crawlrank.pipeline.data.graph import Graph
+from crawlrank.pipeline.ranking.structure.degrees import (
+    Degrees,
+    gini,
+    indegrees,
+    outdegrees,
+    reciprocity,
+)
 
 IDS = (np.uint32, np.uint64, np.int32, np.int64)
 EMPTY = Csr(np.zeros(1, np.int64), np.zeros(0, np.uint32), np.zeros(0, np.uint32))

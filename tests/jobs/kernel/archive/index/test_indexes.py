@@ -15,17 +15,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.inputs.archive_samples import each, page
 
-from jobs.kernel.archive.container import container
-from jobs.kernel.archive.damage import MAX_RECORD, Damage
-from jobs.kernel.archive.index.files import LONGEST, kind_of
-from jobs.kernel.archive.records import Record
-from jobs.kernel.archive.sources import read_archives
-from jobs.kernel.captures.archive_ranges import ranges_of
-from jobs.kernel.captures.counters import INDEXES
-from jobs.kernel.captures.extraction import extract
-from jobs.kernel.captures.extraction_options import ExtractionOptions
-from jobs.kernel.errors import BadInput
-from jobs.kernel.formats.rows import Capture
+from crawlrank.jobs.kernel.archive.container import container
+from crawlrank.jobs.kernel.archive.damage import MAX_RECORD, Damage
+from crawlrank.jobs.kernel.archive.index.files import LONGEST, kind_of
+from crawlrank.jobs.kernel.archive.records import Record
+from crawlrank.jobs.kernel.archive.sources import read_archives
+from crawlrank.jobs.kernel.captures.archive_ranges import ranges_of
+from crawlrank.jobs.kernel.captures.counters import INDEXES
+from crawlrank.jobs.kernel.captures.extraction import extract
+from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.formats.rows import Capture
 
 SHA = "ZMSA5TNJUKKRYAIM5PRUJLL24DV7QYOO"
 VALUES = {

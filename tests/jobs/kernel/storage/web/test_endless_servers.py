@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from jobs.kernel.archive.sources import read_archives
-from jobs.kernel.errors import Unreachable
-from jobs.kernel.storage.web.allowed import ALLOW_HTTP, ALLOW_PRIVATE, WEB_BYTES, WEB_TIME
-from jobs.kernel.storage.web.files import WebFile
-from jobs.kernel.storage.web.wire import BESIDE
+from crawlrank.jobs.kernel.archive.sources import read_archives
+from crawlrank.jobs.kernel.errors import Unreachable
+from crawlrank.jobs.kernel.storage.web.allowed import ALLOW_HTTP, ALLOW_PRIVATE, WEB_BYTES, WEB_TIME
+from crawlrank.jobs.kernel.storage.web.files import WebFile
+from crawlrank.jobs.kernel.storage.web.wire import BESIDE
 
 STALLED = 0.1  # seconds
 SECONDS = 120  # of one file, with five attempts that stall or drip for 0.2 s, on a busy machine

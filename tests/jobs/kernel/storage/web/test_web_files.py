@@ -16,13 +16,19 @@ from hypothesis import strategies as st
 from support.drawing import examples
 from support.systems.web_server import MODIFIED, Served, WebServer
 
-from jobs.kernel.errors import BadInput, Unreachable
-from jobs.kernel.storage import opening
-from jobs.kernel.storage.opening import modified_of, name_of, open_binary, read_range, size_of
-from jobs.kernel.storage.web import connections, requests
-from jobs.kernel.storage.web.allowed import ALLOW_HTTP, ALLOW_PRIVATE
-from jobs.kernel.storage.web.connections import is_public
-from jobs.kernel.storage.web.files import WebFile
+from crawlrank.jobs.kernel.errors import BadInput, Unreachable
+from crawlrank.jobs.kernel.storage import opening
+from crawlrank.jobs.kernel.storage.opening import (
+    modified_of,
+    name_of,
+    open_binary,
+    read_range,
+    size_of,
+)
+from crawlrank.jobs.kernel.storage.web import connections, requests
+from crawlrank.jobs.kernel.storage.web.allowed import ALLOW_HTTP, ALLOW_PRIVATE
+from crawlrank.jobs.kernel.storage.web.connections import is_public
+from crawlrank.jobs.kernel.storage.web.files import WebFile
 
 DATA = random.Random(7).randbytes(1_500_000)
 
