@@ -14,7 +14,7 @@ ENV PATH=/opt/crawlrank/bin:$PATH HOME=/tmp MPLCONFIGDIR=/tmp/matplotlib
 COPY sample_data/heritrix-loopback.warc.gz /tmp/warm/
 RUN crawlrank run /tmp/warm/heritrix-loopback.warc.gz --work /tmp/warm/work --quiet \
  && rm -r /tmp/warm \
- && find /opt/crawlrank/lib -regex '.*/\(jobs\|pipeline\)/.*__pycache__' -exec chmod -R a+rwX {} +
+ && find /opt/crawlrank/lib -path '*/site-packages/crawlrank/*__pycache__' -exec chmod -R a+rwX {} +
 USER 1000
 WORKDIR /data
 ENTRYPOINT ["crawlrank"]

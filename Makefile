@@ -63,6 +63,8 @@ $(VENV)/.done: pyproject.toml constraints/*.txt
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 10) <= sys.version_info < (3, 14))' \
 	  || { echo "crawlrank needs Python 3.10 to 3.13; name one: make PYTHON=python3.12"; exit 1; }
 	@echo 'setup: crawlrank and all that it needs go to $(VENV), which takes some minutes'
+	@for name in jobs pipeline; do [ -e crawlrank/$$name/__init__.py ] \
+	  || ln -sfn ../$$name crawlrank/$$name; done # an archive of the sources may lack these links
 	@$(PYTHON) -m venv --clear $(VENV)
 	@tag=$$($(PYTHON) -c 'import sys; print("py%d%d" % sys.version_info[:2])'); \
 	  awk 'NR == FNR { of[$$1] = $$0; next } { print ($$1 in of) ? of[$$1] : $$1 }' \
@@ -148,7 +150,7 @@ test-times: setup ## What each folder and file of tests takes, and the slowest t
 mutants: setup ## Whether the tests see each of a hundred faults in the code, half an hour
 	PYTHONPATH=scripts $(BIN)/python -m mutants
 
-coverage: setup ## Branches of jobs and pipeline that `make test` takes, in processes too
+coverage: setup ## Branches of the code that `make test` takes, in processes too
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'coverage>=7.10'
 	@$(BIN)/coverage erase && $(BIN)/coverage run -m pytest --quiet --no-header --brief -n auto $(TESTS)
 	@$(BIN)/coverage combine --quiet && $(BIN)/coverage report --sort=cover --format=total
@@ -191,7 +193,7 @@ compiled: setup ## Extraction compiled by mypyc, in COMPILED; needs a C compiler
 	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target $(COMPILED) .
 
 test-compiled: compiled ## The tests of extraction on what is compiled
-	cd $(COMPILED) && $(abspath $(BIN))/python -c 'import jobs.kernel.captures.extraction as made; \
+	cd $(COMPILED) && $(abspath $(BIN))/python -c 'import crawlrank.jobs.kernel.captures.extraction as made; \
 	  assert made.__file__.endswith((".so", ".pyd")), made.__file__'
 	PYTHONPATH=$(abspath $(COMPILED)) $(BIN)/pytest -n auto -m "not pure" $(COMPILED_TESTS)
 

@@ -19,18 +19,16 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-PACKAGE = "jobs/kernel"
+KERNEL = "crawlrank/jobs/kernel"
 FOLDERS = ("keys", "formats", "markup", "archive", "links", "captures")
 # Types of libraries that are not there to be looked at do not matter: `make types` checks them.
 SETUP = """
 from mypyc.build import mypycify
 from setuptools import setup
 
-options = ["--config-file=", "--ignore-missing-imports"]
-setup(
-    packages=[],
-    ext_modules=mypycify([*options, *{files!r}], opt_level="3", debug_level="0", group_name="jobs"),
-)
+words = ["--config-file=", "--ignore-missing-imports", *{files!r}]
+kernel = mypycify(words, opt_level="3", debug_level="0", group_name="crawlrank")
+setup(packages=[], ext_modules=kernel)
 """
 
 
@@ -40,8 +38,11 @@ class CompiledKernel(BuildHookInterface):  # type: ignore[type-arg]
             return
         self._place = tempfile.TemporaryDirectory()
         place = Path(self._place.name)
-        shutil.copytree(Path(self.root, "jobs"), place / "jobs")
-        folders = [place / PACKAGE / folder for folder in FOLDERS]
+        package = place / "crawlrank"
+        package.mkdir()
+        shutil.copy(Path(self.root, "crawlrank", "__init__.py"), package)
+        shutil.copytree(Path(self.root, "jobs"), package / "jobs")
+        folders = [place / KERNEL / folder for folder in FOLDERS]
         modules = (
             path
             for folder in folders
@@ -58,9 +59,9 @@ class CompiledKernel(BuildHookInterface):  # type: ignore[type-arg]
             text=True,
         )
         if compiled.returncode:
-            raise RuntimeError(f"mypyc could not compile {PACKAGE}:\n{compiled.stdout[-4000:]}")
+            raise RuntimeError(f"mypyc could not compile {KERNEL}:\n{compiled.stdout[-4000:]}")
         for extension in (".so", ".pyd"):
-            for made in [*place.glob(f"*{extension}"), *place.glob(f"{PACKAGE}/*/*{extension}")]:
+            for made in [*place.glob(f"*{extension}"), *place.glob(f"{KERNEL}/*/*{extension}")]:
                 build_data["force_include"][str(made)] = made.relative_to(place).as_posix()
         build_data["pure_python"], build_data["infer_tag"] = False, True
 
