@@ -9,32 +9,48 @@ A function is the command of its name: the same arguments, options and defaults.
 all` is `nodes="all"`, a flag is True, and an option that may be given several times takes a list.
 Results are what the command writes as JSON, or a table of pyarrow. `command` is for all others.
 
-Each call runs in a process of its own. So nothing of crawlrank is imported here: a project that has
-folders named `jobs` or `pipeline` itself keeps them, and a run may be interrupted or run out of
-memory without harm to its caller. Progress goes to standard error, unless quiet=True.
+Each call runs in a process of its own. So a run may be interrupted or run out of memory without
+harm to its caller. Progress goes to standard error, unless quiet=True.
+
+This file travels to clusters with the jobs. It imports nothing until a function is asked for.
 """
 
 from __future__ import annotations
 
-from crawlrank.commands import (
-    CommandFailed,
-    agree,
-    command,
-    diff,
-    estimate,
-    explain,
-    export_precedence,
-    hosts,
-    inspect,
-    plan,
-    rank,
-    report,
-    run,
-    scores,
-)
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from crawlrank.commands import (
+        CommandFailed,
+        agree,
+        command,
+        diff,
+        estimate,
+        explain,
+        export_precedence,
+        hosts,
+        inspect,
+        plan,
+        rank,
+        report,
+        run,
+        scores,
+    )
 
 __all__ = [
     "CommandFailed", "agree", "command", "diff", "estimate", "explain", "export_precedence",
     "hosts", "inspect", "plan",
     "rank", "report", "run", "scores",
 ]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from crawlrank import commands
+
+    return getattr(commands, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
