@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from mrjob.step import StepFailedException
 
+import crawlrank
 from crawlrank.jobs.kernel.captures.extraction_code import CODES
 from crawlrank.jobs.kernel.errors import CrawlrankError, JobFailed
 from crawlrank.jobs.kernel.formats.reading import parts
@@ -126,12 +127,12 @@ def _paths(path_or_url: str) -> list[str]:
 
 
 def write_zip(path: Path) -> Path:
-    """Write the package `jobs`, as tasks on clusters import it, with machine code; equal
-    files give equal bytes."""
-    root = Path(__file__).resolve().parents[1]
+    """Write the package crawlrank, of which tasks on clusters import `jobs`, with machine code;
+    equal files give equal bytes."""
+    package = Path(crawlrank.__file__).absolute().parent
+    sources = [package / "__init__.py", *(package / "jobs").rglob("*.py")]
     entries = {
-        source.relative_to(root.parent).as_posix(): source.read_bytes()
-        for source in root.rglob("*.py")
+        source.relative_to(package.parent).as_posix(): source.read_bytes() for source in sources
     }
     entries.update([code.entry() for code in CODES])
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:

@@ -1,6 +1,6 @@
 """A package: everything that a cluster needs, in one folder.
 
-    crawlrank.zip                     jobs/, imported from the zip
+    crawlrank.zip                     crawlrank/jobs/, imported from the zip
     env.tar.gz                        the packed environment
     wheels/, bootstrap.sh             the same libraries, for a bootstrap action of EMR
     hadoop.conf, emr.conf, spark.conf mrjob's configuration for each runner

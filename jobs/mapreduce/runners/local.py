@@ -33,6 +33,7 @@ from mrjob.local import LocalMRJobRunner, _TaskFailedException
 from mrjob.sim import _split_records
 from mrjob.step import StepFailedException
 
+import crawlrank
 from crawlrank.jobs.kernel.errors import CrawlrankError, died
 from crawlrank.jobs.kernel.formats.reading import read_lines
 from crawlrank.jobs.kernel.formats.side_lines import ARCHIVE, to_json
@@ -139,7 +140,7 @@ class LocalRunner(_Watched, LocalMRJobRunner):  # type: ignore[misc]
 
     def _cmdenv(self) -> dict[str, str]:
         """With PYTHONPATH, by which tasks, which run in other folders, find this package."""
-        env = {"PYTHONPATH": str(Path(__file__).resolve().parents[3])}
+        env = {"PYTHONPATH": str(Path(crawlrank.__file__).absolute().parents[1])}
         if sys.version_info < (3, 12):  # the older distutils loads in a third of the time
             env["SETUPTOOLS_USE_DISTUTILS"] = "stdlib"
         return {**super()._cmdenv(), **env}

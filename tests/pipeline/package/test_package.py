@@ -117,7 +117,7 @@ def test_a_job_runs_from_the_zip_with_the_packed_environment(
     """As Hadoop Streaming starts a task: the job's file beside the archives, lines on stdin."""
     folder, env = node
     with zipfile.ZipFile(folder / "crawlrank.zip") as packed:
-        (folder / "gen_graph.py").write_bytes(packed.read("jobs/gen_graph.py"))
+        (folder / "gen_graph.py").write_bytes(packed.read("crawlrank/jobs/gen_graph.py"))
     for script in (["gen_graph.py"], ["-m", "crawlrank.jobs.gen_graph"]):
         lines = LINKS
         for task in ("--mapper", "--reducer"):
@@ -138,7 +138,7 @@ print(*(module.__file__ for module in sys.modules.values() if hasattr(module, "_
     command = ["env/bin/python", "-c", code]
     done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True)
     files = done.stdout.split()
-    assert str(folder / "crawlrank.zip/jobs/gen_graph.py") in files, done.stderr
+    assert str(folder / "crawlrank.zip/crawlrank/jobs/gen_graph.py") in files, done.stderr
     assert str(folder / "env/lib/mrjob/job.py") in files
     root = str(ROOT)
     assert not [path for path in files if "site-packages" in path or path.startswith(root)]
@@ -314,7 +314,7 @@ def test_tasks_need_what_jobs_import() -> None:
     modules = {name for path in jobs if path.name not in others for name in imported(path)}
     found = {
         name_of(name)
-        for module in modules - set(sys.stdlib_module_names) - {"jobs"}
+        for module in modules - set(sys.stdlib_module_names) - {"crawlrank"}
         for name in providers.get(module, ())
     }
     assert found - wanted == set()
