@@ -138,7 +138,11 @@ def test_no_test_sets_names_of_ours() -> None:
     assert sorted(made_in_tests()) == [], "make it a parameter; see the docstring"
 
 
-HEAD = "from crawlrank.jobs import page_rank\nimport crawlrank.pipeline.run as runs\nimport crawlrank.pipeline.data.memory\n"
+HEAD = """
+from crawlrank.jobs import page_rank
+import crawlrank.pipeline.run as runs
+import crawlrank.pipeline.data.memory
+"""
 
 
 @pytest.mark.parametrize(
@@ -168,8 +172,8 @@ HEAD = "from crawlrank.jobs import page_rank\nimport crawlrank.pipeline.run as r
         ("engine = Engine()\nengine._memory = 3", "engine._memory"),
         ("monkeypatch.setattr(Engine(), '_memory', 3)", "Engine()._memory"),
         ("def test(module):\n    monkeypatch.setattr(module, 'BLOCK', 3)", "module.BLOCK"),
-        ("CODE = '''\nimport jobs.lines\njobs.lines.X = 1'''", "lines.X"),
-        ("CODE = f'import crawlrank.jobs.lines; jobs.lines.X = {x}'", "lines.X"),
+        ("CODE = '''\nimport crawlrank.jobs.lines\ncrawlrank.jobs.lines.X = 1'''", "lines.X"),
+        ("CODE = f'import crawlrank.jobs.lines; crawlrank.jobs.lines.X = {x}'", "lines.X"),
     ],
 )
 def test_patches_are_seen(code: str, name: str) -> None:
