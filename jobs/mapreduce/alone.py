@@ -1,5 +1,5 @@
-"""A job as a program, `python -m crawlrank.jobs.NAME`: one task, or the whole job on this machine, run as the
-pipeline runs it."""
+"""A job as a program, `python -m crawlrank.jobs.NAME`: one task, or the whole job on this machine,
+run as the pipeline runs it."""
 
 from __future__ import annotations
 

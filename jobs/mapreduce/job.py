@@ -73,7 +73,7 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
     #: name of the dataset of plain lines, for commands
     DATASET = "rows"
 
-    #: names of the datasets of side lines `@name`, which `crawlrank.jobs.mapreduce.launch` writes apart
+    #: names of the datasets of side lines `@name`, which launch.py writes apart
     SIDE_DATASETS: tuple[str, ...] = ()
 
     #: entries that a task holds in memory, to send once what is the same, before it sends them all

@@ -1,4 +1,4 @@
-"""Engines of runs by jobs that a test has a hand in, for `crawlrank.pipeline.run.run(…, make_engine=…)`."""
+"""Engines of runs by jobs that a test has a hand in, for `run(…, make_engine=…)` of the driver."""
 
 from __future__ import annotations
 

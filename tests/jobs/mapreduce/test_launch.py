@@ -167,7 +167,8 @@ def test_no_input_is_not_stdin(tmp_path: Path) -> None:
 def alone(
     job: str, *args: object, cwd: Path, path: bool = True
 ) -> subprocess.CompletedProcess[bytes]:
-    """`python -m crawlrank.jobs.JOB ARGS`; without `path` only the current directory names the package."""
+    """`python -m crawlrank.jobs.JOB ARGS`; without `path` only the current directory names the
+    package."""
     env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     if path:
         env["PYTHONPATH"] = str(ROOT)

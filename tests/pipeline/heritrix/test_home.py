@@ -119,7 +119,8 @@ def test_a_program_ends_with_who_started_it(home: HeritrixHome, java: Path, tmp_
     """Even where SIGKILL ends that."""
     says(java, f"echo $$ > {tmp_path}/pid; echo one; exec sleep 600")
     reads = (
-        "import sys; from pathlib import Path; from crawlrank.pipeline.heritrix.home import HeritrixHome;"
+        "import sys; from pathlib import Path;"
+        " from crawlrank.pipeline.heritrix.home import HeritrixHome;"
         " home = HeritrixHome(Path(sys.argv[1]));"
         " [print(line, flush=True) for line in home.run('Main', where=home.folder, limit=600)]"
     )

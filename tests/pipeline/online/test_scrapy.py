@@ -203,7 +203,9 @@ class Other(Spider):
     name = "other"
     custom_settings = {
         "SCHEDULER": "crawlrank.pipeline.online.scrapy_scheduler.ImportanceScheduler",
-        "SPIDER_MIDDLEWARES": {"crawlrank.pipeline.online.scrapy_scheduler.ImportanceMiddleware": 1},
+        "SPIDER_MIDDLEWARES": {
+            "crawlrank.pipeline.online.scrapy_scheduler.ImportanceMiddleware": 1,
+        },
     }
     def __init__(self, start, **options):
         super().__init__(**options)
