@@ -79,7 +79,7 @@ def drop_machine_code(copy: Path, changed: str) -> None:
     sources = {path: path.read_text(encoding="utf-8") for path in kept if path.exists()}
     todo = [copy / changed]
     while todo:
-        module = ".".join(todo.pop().relative_to(copy).with_suffix("").parts)
+        module = ".".join(("crawlrank", *todo.pop().relative_to(copy).with_suffix("").parts))
         for path in [path for path, text in sources.items() if f"from {module} import" in text]:
             del sources[path]
             todo.append(path)
