@@ -262,7 +262,7 @@ def test_control_c_while_it_starts(imported: int, tmp_path: Path) -> None:
     with begun(*words, python=("-X", "importtime")) as run:
         assert run.stderr is not None
         for line in run.stderr:
-            if line.endswith("| pipeline\n"):
+            if line.endswith(" crawlrank.pipeline\n"):
                 break
         for _ in range(imported):
             run.stderr.readline()
