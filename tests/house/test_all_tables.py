@@ -336,7 +336,7 @@ def test_every_command_is_called_or_known_to_show_no_table() -> None:
 def test_every_function_that_makes_a_table_was_called(crawl: CrawlTables) -> None:
     """Those of `recrawl` need a job of Heritrix; its tests call them."""
     makers = set()
-    for path in sorted((ROOT / "pipeline").rglob("*.py")):
+    for path in sorted((ROOT / "crawlrank" / "pipeline").rglob("*.py")):  # as Python names it
         source = path.read_text()
         if "TextTable(" not in source:
             continue
