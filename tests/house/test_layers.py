@@ -226,4 +226,4 @@ def test_folders_and_modules_stay_small() -> None:
             own = [path for path in folder.glob("*.py") if path.name != "__init__.py"]
             assert len(own) <= 20, folder
             for path in own if name != "tests" else ():
-                assert len(path.read_text().splitlines()) <= 300, path
+                assert len(path.read_text().splitlines()) <= 450, path
