@@ -151,8 +151,8 @@ EDITS: dict[str, tuple[Edit, ...]] = {
         Edit(
             "shared-body-stays-in-its-first-folder",
             "jobs/kernel/links/reference_kinds.py",
-            "        if kind != UNKNOWN:",
-            "        if kind not in (UNKNOWN, b'0.1'):",
+            "link.target if kind == UNKNOWN else",
+            "link.target if kind in (UNKNOWN, b'0.1') else",
             KINDS,
         ),
         Edit(

@@ -169,3 +169,25 @@ def test_columns_do_what_the_definitions_say(
     made: tuple[list[Link], list[Capture]], rules: CaptureRules
 ) -> None:
     assert by_embedded(*made, rules) == expected(*made, rules)
+
+
+def test_a_target_that_no_reference_of_its_kind_has_is_counted_by_both_engines() -> None:
+    """Extraction writes no such line; a file made by hand may have it."""
+    common = b"20240501000000", b"200", b"-", b"sha1:A"
+    page = Capture(URIS[0], *common, b"response", b"a", b"0")
+    again = Capture(
+        URIS[1],
+        *common,
+        b"revisit",
+        b"a",
+        b"1",
+        refers_to_uri=URIS[0],
+        refers_to_timestamp=common[0],
+    )
+    targets = (b"b", b"//"), (b"http:b", b"0.1"), (b"mailto:b@h", b"/"), (URIS[2], b"/")
+    links = [Link(target, URIS[0], b"L", common[0], kind) for target, kind in targets]
+    made = links, [page, again]
+    by_runner = by_jobs(*made, CaptureRules(latest=True), "inline")
+    assert by_runner == by_embedded(*made, CaptureRules(latest=True))
+    assert by_runner[2]["links.unresolved"] == 3
+    assert by_runner[0][URIS[2] + b" " + URIS[1] + b" L"] == 1

@@ -40,9 +40,8 @@ class PageLinks:
         self.page = (b"", "")  # URI and timestamp
         self.room = most  # for links of the page
         self._targets: dict[str, dict[bytes, None]] = {}  # of the page so far, by hop
-        self._kinds: dict[
-            tuple[str, bytes], tuple[list[bytes], int]
-        ] = {}  # where those of each are
+        # by hop and target: the list that has the kinds of the link, and its index there
+        self._kinds: dict[tuple[str, bytes], tuple[list[bytes], int]] = {}
 
     def begin(self, uri: bytes, timestamp: str) -> None:
         self.page, self._targets, self.room = (uri, timestamp), {}, self._most

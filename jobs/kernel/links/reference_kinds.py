@@ -66,28 +66,38 @@ def links_at(uri: bytes, link: Link, kinds: bytes, counters: Counter[str]) -> It
     there. uri: of that page. counters: of `links.unresolved`, references without a target there."""
     targets = dict[bytes, None]()
     for kind in kinds.split(BETWEEN):
-        target: bytes | str = link.target
-        if kind != UNKNOWN:
-            target = resolve(_reference(link.target, kind).decode(), uri.decode())
-        if isinstance(target, bytes):
-            targets[target] = None
-        else:
+        target = link.target if kind == UNKNOWN else _target_at(uri, link.target, kind)
+        if target is None:
             counters["links.unresolved"] += 1
+        else:
+            targets[target] = None
     return (link._replace(target=target, source=uri) for target in targets)
 
 
-def _reference(target: bytes, kind: bytes) -> bytes:
+def _target_at(uri: bytes, target: bytes, kind: bytes) -> bytes | None:
+    """The target on the page `uri` of the reference of that kind. None if there is none."""
+    reference = _reference(target, kind)
+    if reference is None:
+        return None
+    resolved = resolve(reference.decode(), uri.decode())
+    return resolved if isinstance(resolved, bytes) else None
+
+
+def _reference(target: bytes, kind: bytes) -> bytes | None:
     """A reference of that kind to the target, for the page that has it. No name in it is read as a
-    scheme or a host."""
-    rest = target[target.index(b":") + 1 :]
+    scheme or a host. None if the target has no host and path, which the kind needs: extraction
+    writes no such line, but a file made by hand may have one."""
+    rest = target.partition(b":")[2]
     path, mark, query = rest.partition(b"?")
-    if kind == NETWORK_PATH:
-        return rest
-    if kind == ABSOLUTE_PATH:
-        return b"/." + path[path.index(b"/", 2) :] + mark + query
     if kind == QUERY:
         return b"?" + query
     if kind == SAME_DOCUMENT:
         return b""
+    if not path.startswith(b"//") or path.find(b"/", 2) < 0:
+        return None
+    if kind == NETWORK_PATH:
+        return rest
+    if kind == ABSOLUTE_PATH:
+        return b"/." + path[path.index(b"/", 2) :] + mark + query
     up, own = map(int, kind.split(b"."))
     return b"./" + b"../" * up + b"/".join(path.split(b"/")[3:][-own:]) + mark + query

@@ -111,3 +111,13 @@ def test_a_reference_without_a_target_at_another_page_is_counted() -> None:
     counters = Counter[str]()
     assert [*links_at(b"http://h/" + b"d" * 8190 + b"/", link, link.reference, counters)] == []
     assert counters == {"links.unresolved": 1}
+
+
+@pytest.mark.parametrize("kind", ["//", "/", "0.1", "3.2"])
+@pytest.mark.parametrize("target", ["b", "", "//", "mailto:x@h", "http:", "http://h", "http:/a"])
+def test_a_target_that_no_reference_of_its_kind_has_is_counted(target: str, kind: str) -> None:
+    """Extraction writes no such line; a file made by hand may have it."""
+    counters = Counter[str]()
+    link = Link(target.encode(), b"http://h/", b"L", b"20240101000000", kind.encode())
+    assert [*links_at(b"http://i/", link, link.reference, counters)] == []
+    assert counters == {"links.unresolved": 1}
