@@ -24,7 +24,7 @@ from crawlrank.jobs.kernel.errors import (
     Shortage,
 )
 from crawlrank.jobs.kernel.machine.shortage import require_addresses, shortage_of, with_folder
-from crawlrank.pipeline.cli.commands import COMMANDS, PURPOSES, loaded
+from crawlrank.pipeline.cli.commands import COMMANDS, PURPOSES, REMOVED, loaded
 from crawlrank.pipeline.cli.interruption import ARGUMENTS, Interruption
 from crawlrank.pipeline.cli.parameters.command import HELP
 from crawlrank.pipeline.terminal import escape_unwritable, outlive_reader, printable
@@ -56,6 +56,8 @@ class CommandGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] in REMOVED:
+            raise click.UsageError(f"'{args[0]}' was removed. {REMOVED[args[0]]}", ctx)
         name, command, rest = super().resolve_command(ctx, args)
         if name in COMMANDS:
             require_addresses(TO_LOAD + TO_BEGIN)

@@ -1,5 +1,4 @@
-"""`audit-precedence`, `compare-outlinks` and `verify-precedence`: comparisons with what Heritrix
-did, or will do."""
+"""`audit-precedence` and `verify-precedence`: comparisons with what Heritrix did, or will do."""
 
 from __future__ import annotations
 
@@ -9,9 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from crawlrank.jobs.kernel.errors import BadInput, unreadable
 from crawlrank.jobs.kernel.storage.binary_files import require_text
-from crawlrank.jobs.kernel.storage.opening import PathOrUrl, require_file
+from crawlrank.jobs.kernel.storage.opening import require_file
 from crawlrank.pipeline.cli.commands import command
 from crawlrank.pipeline.cli.outputs import (
     STDOUT,
@@ -21,8 +19,6 @@ from crawlrank.pipeline.cli.outputs import (
     show,
     write_json,
 )
-from crawlrank.pipeline.cli.parameters.archive_arguments import archives_argument
-from crawlrank.pipeline.cli.parameters.extraction import max_record_option
 from crawlrank.pipeline.cli.parameters.groups import Decorator, option
 from crawlrank.pipeline.cli.parameters.options import OUTPUT, memory_option
 from crawlrank.pipeline.data.memory import Memory
@@ -71,7 +67,7 @@ def audit_precedence(
     from crawlrank.pipeline.analysis.audit.advice import advise
     from crawlrank.pipeline.analysis.audit.crawl_log import logs_in
     from crawlrank.pipeline.analysis.audit.tables import tables
-    from crawlrank.pipeline.analysis.plots.pictures import FORMATS
+    from crawlrank.pipeline.analysis.pictures import FORMATS
 
     paths = logs_in(logs)
     check_files(output, picture, inputs=[precedence, *paths])
@@ -92,35 +88,6 @@ def audit_precedence(
             click.echo(printable(f"{number}. {sentence}"))
     if strict:
         findings.require_unharmed(audit)
-
-
-@command("compare-outlinks")
-@archives_argument
-@json_option
-@max_record_option
-def compare_outlinks(archives: tuple[PathOrUrl, ...], output: Path | None, max_record: int) -> None:
-    """ARCHIVES hold pages and the metadata records in which Heritrix wrote its outlinks.
-
-    Each difference has a category that explains it, and the number of edges that it makes with
-    --outlinks metadata. Archives that cannot be read do not stop the others; they are errors at the
-    end.
-    """
-    from crawlrank.pipeline.analysis.audit.outlinks import Comparison, compare_archive
-    from crawlrank.pipeline.analysis.audit.outlinks_report import SCHEMA, as_data, tables
-
-    check_files(output, inputs=archives)
-    comparison, failed = Comparison(), list[BadInput]()
-    for archive in archives:
-        try:
-            compare_archive(archive, comparison, max_record=max_record)
-        except BadInput as error:
-            failed.append(error)
-    write_json(SCHEMA, as_data(comparison), output)
-    show(tables(comparison), output)
-    if failed:
-        errors = [(error.where, (error.found, error.expected, error.cure)) for error in failed]
-        raise unreadable(errors, len(archives))
-    comparison.require_pages(", ".join(map(str, archives)))
 
 
 def heritrix_option(**attributes: bool) -> Decorator:

@@ -19,7 +19,6 @@ COMMANDS = {
     "status": ("workfolder", "Show steps, rows, rounds and damage of a work folder."),
     "check": ("workfolder", "Compare a work folder's files with its manifest."),
     "report": ("report", "Write a page for a browser about a run and its ranking."),
-    "plot": ("workfolder", "Draw pictures of a finished run."),
     "diff": ("compare", "Show what changed from run WORK_A to run WORK_B."),
     "agree": ("compare", "Show how far rankings of a work folder agree."),
     "explain": ("compare", "Show why the page of URI has its score and its class."),
@@ -41,23 +40,28 @@ COMMANDS = {
     "export-sites": ("results", "Write the table of a ranking of sites, best first."),
     "validate-opic": ("results", "Compare the ranks of a graph with those of OPIC."),
     "audit-precedence": ("audit", "Show how well a crawl kept to its precedence file."),
-    "compare-outlinks": ("audit", "Compare Heritrix's outlinks with the links in the HTML."),
     "aopic-lab": ("lab", "Reproduce the experiments of Adaptive OPIC."),
     "watch": ("watch", "Make a page to watch OPIC work, and to touch it."),
     "package": ("package", "Build what tasks on Hadoop, EMR and Spark need."),
 }
 
+#: name of a command that was removed -> what takes its place
+REMOVED = {
+    "compare-outlinks": "In a clone, use scripts/compare/compare_outlinks.py.",
+    "plot": "Write a page with charts instead: crawlrank report.",
+}
+
 #: what commands are for -> the commands, as `crawlrank --help` lists them
 PURPOSES = {
     "Rank a crawl": ("inspect", "run", "rank", "status", "check"),
-    "Take results": ("export-precedence", "export-sites", "export-text", "hosts", "report", "plot"),
+    "Take results": ("export-precedence", "export-sites", "export-text", "hosts", "report"),
     "Understand results": ("explain", "diff", "agree"),
     "Crawl again": ("plan", "recrawl", "verify-precedence", "audit-precedence"),
     "Do a single step": (
         *("extract-links", "select-links", "canonicalize", "assign-ids", "gen-graph"),
         *("page-rank", "join-scores", "validate-opic", "import-text"),
     ),
-    "Study, and work on clusters": ("watch", "aopic-lab", "compare-outlinks", "package"),
+    "Study, and work on clusters": ("watch", "aopic-lab", "package"),
 }
 
 

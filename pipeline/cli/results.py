@@ -123,13 +123,13 @@ def validate_opic(
 def export_sites(work: Path, output: Path) -> None:
     """The columns are position, class, site, pages, links_in, links_out, sites_in, sites_out, score
     and share; docs/site.md says what they mean."""
-    from crawlrank.pipeline.analysis.sites.files import ENDINGS, write_sites_file
-    from crawlrank.pipeline.analysis.sites.table import read_sites
+    from crawlrank.pipeline.analysis.hosts.site_table import read_sites
+    from crawlrank.pipeline.analysis.hosts.table_files import SITE_ENDINGS, write_table
 
-    require_ending(output, "--output", ENDINGS, packed=False)
+    require_ending(output, "--output", SITE_ENDINGS, packed=False)
     check_files(output, inputs=[])
     rows = read_sites(work)
-    write_sites_file(rows, output)
+    write_table(rows, output, SITE_ENDINGS)
     print_counts({"sites": len(rows)}, {})
 
 
@@ -150,7 +150,6 @@ def export_sites(work: Path, output: Path) -> None:
 )
 @option("--top", type=Whole(1), help="Rows (default: 20 in the table, all elsewhere).")
 @option("--output", type=OUTPUT, help="File to write: .csv, .jsonl or .parquet; `-`: CSV.")
-@option("--plot", "picture", type=OUTPUT, help="Picture of the first 20: .png or .svg.")
 @click.option("--json", "json_output", type=OUTPUT, help="All as JSON; `-`: standard output.")
 def hosts(
     work: Path,
@@ -158,24 +157,24 @@ def hosts(
     sort: HostSort,
     top: int | None,
     output: Path | None,
-    picture: Path | None,
     json_output: Path | None,
 ) -> None:
     """The columns are pages, captured ones, captures, the sum of the scores and its share of all,
     the best score, pages in each class, and links from other hosts, to others and within.
     """
-    from crawlrank.pipeline.analysis.hosts.report import FORMS, SCHEMA, hosts_table, write_hosts
-    from crawlrank.pipeline.analysis.hosts.table import host_rows, read_hosts
-    from crawlrank.pipeline.analysis.plots.host_plot import plot_hosts
-    from crawlrank.pipeline.analysis.plots.pictures import FORMATS as PICTURES
+    from crawlrank.pipeline.analysis.hosts.host_table import (
+        SCHEMA,
+        host_rows,
+        hosts_table,
+        read_hosts,
+    )
+    from crawlrank.pipeline.analysis.hosts.table_files import HOST_ENDINGS, write_table
 
     if output and output != STDOUT:
-        require_ending(output, "--output", FORMS)
-    if picture:
-        require_ending(picture, "--plot", PICTURES, packed=False)
+        require_ending(output, "--output", HOST_ENDINGS)
     if output == json_output == STDOUT:
         raise click.UsageError("--output and --json cannot both be standard output")
-    check_files(output, picture, json_output, inputs=[])
+    check_files(output, json_output, inputs=[])
     with temporary_folder() as tmp:
         source = scores_of_work(work, tmp)
         ranked = RankedPages(source.scores, source.uris, work)
@@ -183,9 +182,7 @@ def hosts(
         rows = read_hosts(ranked, require_manifest(work), by, sort)
     count, rows = len(rows), rows.slice(0, top or len(rows))
     if output:
-        write_hosts(rows, output)
-    if picture:
-        plot_hosts(rows, picture, by=by)
+        write_table(rows, output, HOST_ENDINGS)
     written = {"by": by, "sort": sort, "count": count, "hosts": list(host_rows(rows))}
     write_json(SCHEMA, written, json_output)
     if STDOUT not in (output, json_output):

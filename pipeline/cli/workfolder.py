@@ -1,4 +1,4 @@
-"""`status`, `check` and `plot`: the contents of a work folder."""
+"""`status` and `check`: the contents of a work folder."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 from crawlrank.pipeline.cli.commands import command
 from crawlrank.pipeline.cli.outputs import STDOUT, json_option, show, verbose_option, write_json
 from crawlrank.pipeline.cli.parameters.groups import option
-from crawlrank.pipeline.cli.parameters.options import OUTPUT, ranked_work_option
+from crawlrank.pipeline.cli.parameters.options import ranked_work_option
 from crawlrank.pipeline.terminal import printable
 from crawlrank.pipeline.workfolder.imported import steps_of
 from crawlrank.pipeline.workfolder.manifest import Manifest, require_manifest
@@ -93,25 +93,3 @@ def check(work: Path, check_archives: str | None) -> None:
     for result in results:
         if result.fault:
             raise damaged(work, manifest, result)
-
-
-@command("plot")
-@ranked_work_option
-@option("--out", type=OUTPUT, help="Folder for the pictures (default: plots in the work folder).")
-@option(
-    "--format",
-    "form",
-    type=click.Choice(["png", "svg"]),
-    default="png",
-    help="png: made of pixels; svg: made of lines that stay sharp at any size.",
-)
-def plot(work: Path, out: Path | None, form: str) -> None:
-    """They show the distribution of scores, rank against indegree, and classes by host. Two more of
-    a ranking of sites show the scores of sites, and the best of them.
-
-    Needs matplotlib, which is the extra `plot`.
-    """
-    from crawlrank.pipeline.analysis.plots import plots
-
-    for path in plots.plot(work, out or work / "plots", form):
-        click.echo(printable(str(path)))

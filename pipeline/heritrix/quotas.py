@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from crawlrank.jobs.kernel.errors import BadInput, count_of
-from crawlrank.pipeline.analysis.hosts.table import read_hosts
+from crawlrank.pipeline.analysis.hosts.host_table import read_hosts
 from crawlrank.pipeline.precedence.beans import quota_sheet
 from crawlrank.pipeline.precedence.page_table import RankedPages
 from crawlrank.pipeline.workfolder.results.dataset_folders import finished_manifest

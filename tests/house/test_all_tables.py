@@ -97,12 +97,11 @@ CALLS = {
         "audit-precedence {w}/work/precedence.txt {w}/crawl.log",
         "audit-precedence {samples}/recrawl/precedence.txt {samples}/recrawl/crawl.log",
     ),
-    "compare-outlinks": ("compare-outlinks {samples}/heritrix-loopback.warc.gz",),
 }  # fmt: skip
 #: commands that show no table: they write a page, pictures or files, or need Heritrix, whose table
 #: is below
 SILENT = (
-    "report", "plot", "import-text", "export-text", "recrawl", "verify-precedence", "aopic-lab",
+    "report", "import-text", "export-text", "recrawl", "verify-precedence", "aopic-lab",
     "watch", "package",
 )  # fmt: skip
 #: title -> columns and labels that a reader must find; the beginning of a title will do
@@ -167,10 +166,6 @@ MUST = {
         "the precedence file": ("URIs listed", "fetched", "never in the log"),
         "order of fetches": ("URIs", "pairs", "in order", "tau-b", "all listed"),
         "classes": ("precedence", "listed", "fetched", "first fetch"),
-    },
-    "compare-outlinks": {
-        "in all": ("pages compared", "pairs of the HTML"),
-        "pairs in": ("pairs", "category", "which is"),
     },
 }
 

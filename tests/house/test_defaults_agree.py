@@ -27,7 +27,7 @@ from crawlrank.jobs.select_links import SelectLinks
 from crawlrank.pipeline import cli, import_text
 from crawlrank.pipeline import run as runs
 from crawlrank.pipeline.analysis.aopic_lab import lab
-from crawlrank.pipeline.analysis.audit import findings, outlinks
+from crawlrank.pipeline.analysis.audit import findings
 from crawlrank.pipeline.analysis.compare import diff, explain
 from crawlrank.pipeline.contract import EMBEDDED, Stop
 from crawlrank.pipeline.engines.text import steps
@@ -50,7 +50,6 @@ FILLED: dict[str, tuple[Callable[..., Any], ...]] = {
     "diff": (diff.diff,),
     "explain": (explain.explain,),
     "audit-precedence": (findings.audit,),
-    "compare-outlinks": (outlinks.compare_archive,),
     "import-text": (import_text.import_text,),
     "aopic-lab": (lab.run_lab,),
 }

@@ -184,6 +184,3 @@ def test_of_other_commands(
         assert found in said.err
     assert b"first.example" not in (tmp_path / "links.txt").read_bytes()
     assert b"a.example" in (tmp_path / "links.txt").read_bytes()
-    said = crawlrank("compare-outlinks", *archives)
-    assert said.code == 3
-    assert found in said.err

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 from support.crawls import ok
+from support.node_columns import read_node_columns
 from support.paths import LOOPBACK
 from support.runs import finished
-
-from crawlrank.pipeline.analysis.plots.plot_data import read_pages
 
 RUNNERS = ("embedded", "inline")  # local is inline here: the driver writes the file
 BINS = 20
@@ -66,7 +65,7 @@ def test_everybody_cuts_the_classes_of_the_file(
     assert [row["url"] for row in rows] == [uri for uri in expected if uri in shown]
     assert len(rows) > 40
 
-    pages = read_pages(work, tmp_path)
+    pages = read_node_columns(work, tmp_path)
     counts = [int((pages.classes == number).sum()) for number in range(1, BINS + 1)]
     assert counts == nodes_by_class(work)
     report = json.loads((work / "report" / "report.json").read_text())

@@ -10,7 +10,7 @@ import numpy as np
 
 from crawlrank.pipeline.analysis.aopic_lab.experiments import RATES
 from crawlrank.pipeline.analysis.aopic_lab.results import SHOWN, STORED, LabResults
-from crawlrank.pipeline.analysis.plots.pictures import BLUE, FORMATS, ORANGE, new_figure, save
+from crawlrank.pipeline.analysis.pictures import BLUE, FORMATS, ORANGE, new_figure, save
 
 #: of Okabe and Ito's palette, and lines that differ in grey
 STYLES = (

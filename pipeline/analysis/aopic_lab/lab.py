@@ -33,7 +33,7 @@ from crawlrank.pipeline.analysis.aopic_lab.results import (
     write_tables,
 )
 from crawlrank.pipeline.analysis.aopic_lab.webs import crawled_web
-from crawlrank.pipeline.analysis.plots.pictures import drawing
+from crawlrank.pipeline.analysis.pictures import drawing
 from crawlrank.pipeline.data.datasets import replacing
 from crawlrank.pipeline.data.workers import Died, Tell, answers
 from crawlrank.pipeline.ranking.aopic.partitions import MOST

@@ -10,7 +10,7 @@ import numpy as np
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.pipeline.analysis.audit.findings import Audit
 from crawlrank.pipeline.analysis.audit.order import CLASSES
-from crawlrank.pipeline.analysis.plots.pictures import (
+from crawlrank.pipeline.analysis.pictures import (
     FORMATS,
     ORANGE,
     colour_map,

@@ -1,1 +1,1 @@
-"""The hosts of a ranking, or their registrable domains: a row for each."""
+"""Tables of a ranking by host, by registrable domain and by site, and their files."""

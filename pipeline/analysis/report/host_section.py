@@ -5,10 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from crawlrank.pipeline.analysis.compare.diff_side import Side
-from crawlrank.pipeline.analysis.plots.plot_bins import class_counts
-from crawlrank.pipeline.analysis.plots.plot_data import host_ranges
-from crawlrank.pipeline.analysis.report.host_links import LinkedHosts, hosts_of, links_among
-from crawlrank.pipeline.analysis.sites.table import read_sites
+from crawlrank.pipeline.analysis.hosts.linked_hosts import (
+    LinkedHosts,
+    class_counts,
+    host_ranges,
+    hosts_of,
+    links_among,
+)
+from crawlrank.pipeline.analysis.hosts.site_table import read_sites
 from crawlrank.pipeline.data.csr import Csr
 from crawlrank.pipeline.data.graph import Positions
 from crawlrank.pipeline.ranking.sites.names import domain_name, host_name
@@ -69,7 +73,7 @@ def _row(side: Side, hosts: LinkedHosts, host: int, bins: int, total: float) -> 
         "captured": int(hosts.captured[host]),
         "share": float(hosts.scores[host]) / total,
         "best": float(hosts.best[host]),
-        "classes": class_counts(side.classes, None, begin, begin + pages, bins).tolist(),
+        "classes": class_counts(side.classes, begin, begin + pages, bins).tolist(),
         "within": int(hosts.within[host]),
         "incoming": int(hosts.incoming[host]),
         "outgoing": int(hosts.outgoing[host]),

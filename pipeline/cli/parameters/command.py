@@ -31,6 +31,10 @@ WORKS = frozenset({"--work", "--against", "work", "work_a", "work_b"})
 OUTPUTS = frozenset({"--output", "--out", "--plot", "--json", "--log"})
 #: commands that take the lock of their work folder, and that show a run which is at work
 WRITERS, SHOW_UNFINISHED = frozenset({"run", "rank", "import-text"}), {"status", "report"}
+#: command and its option that was removed -> what takes its place
+REMOVED_OPTIONS = {
+    ("hosts", "--plot"): "crawlrank report shows the hosts as a page, --output as a table.",
+}
 HELP = ("-h", "--help")  # options of the group and of all commands
 CONFIG_OPTION = click.option(
     "--config",
@@ -62,10 +66,13 @@ class ConfiguredCommand(GroupedCommand):
                 ctx.meta[CONFIGURED] = configure(self, ctx, args)
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            raise self._with_argument(ctx, error) from error
+            raise self._with_cure(ctx, error) from error
 
-    def _with_argument(self, ctx: click.Context, error: click.NoSuchOption) -> click.UsageError:
-        """Most commands have --work; the error of one that has arguments instead names them."""
+    def _with_cure(self, ctx: click.Context, error: click.NoSuchOption) -> click.UsageError:
+        """The error, with what takes the place of a removed option. Most commands have --work; the
+        error of a command that has arguments instead names them."""
+        if cure := REMOVED_OPTIONS.get((str(self.name), error.option_name)):
+            return click.UsageError(f"{error.option_name} was removed. {cure}", ctx)
         arguments = [param for param in self.params if isinstance(param, click.Argument)]
         folders = [each for each in arguments if str(each.name).startswith("work")]
         if error.option_name != "--work" or not folders:

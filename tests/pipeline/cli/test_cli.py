@@ -22,7 +22,7 @@ from crawlrank.pipeline.contract import STEPS
 
 COMMANDS = list(main.commands)
 HEAVY = {"numpy", "numba", "pyarrow", "duckdb", "mrjob", "selectolax"}
-OF_FOLDERS = ("status", "check", "plot", "diff", "explain", "import-text", "export-text")
+OF_FOLDERS = ("status", "check", "diff", "explain", "import-text", "export-text")
 
 
 def test_the_steps_are_commands() -> None:

@@ -30,7 +30,6 @@ COMMANDS = [
     "extract-links --archives-from X --output O/links.txt --captures O/captures.txt",
     "inspect X",
     "inspect --archives-from X",
-    "compare-outlinks X",
     "select-links X --captures W/captures --folds O/f.txt",
     "select-links W/links --captures X --folds O/f.txt",
     "canonicalize X --output O/c.txt --uris O/u.txt",
@@ -114,7 +113,7 @@ def test_no_command_reads_it(
 def test_every_command_with_an_input_is_in_the_table() -> None:
     """Those left out read work folders only, or nothing."""
     of_folders = {
-        *("status", "check", "diff", "explain", "plot", "report", "export-text", "package"),
+        *("status", "check", "diff", "explain", "report", "export-text", "package"),
     }
     of_folders |= {"export-scores", "export-sites", "hosts", "plan"}
     assert {line.split()[0] for line in COMMANDS} | of_folders >= set(main.commands)

@@ -10,9 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from compare_outlinks import Comparison, compare_archive
 from support.crawls import crawlrank, ok
 from support.inputs.archive_samples import page, warc
-from support.paths import LOOPBACK
+
+from crawlrank.jobs.kernel.errors import BadInput
 
 URI = "http://example.com/"
 
@@ -98,18 +100,9 @@ def test_nothing_to_compare(name: str, tmp_path: Path) -> None:
     make, found = NOT_COMPARED[name]
     path = tmp_path / "x.warc"
     path.write_bytes(make())
-    said = crawlrank("compare-outlinks", path)
-    assert said.code == 3
-    assert str(path) in said.err and found in said.err
-    assert "expected" in said.err
-
-
-def test_others_are_compared_all_the_same(tmp_path: Path) -> None:
-    path = tmp_path / "x.wat"
-    path.write_bytes(wat())
-    alone = json.loads(ok("compare-outlinks", LOOPBACK, "--json", "-").out)
-    said = crawlrank("compare-outlinks", path, LOOPBACK, "--json", tmp_path / "told.json")
-    assert said.code == 3
-    assert "Give the WARC files that Heritrix wrote" in said.err
-    told = json.loads((tmp_path / "told.json").read_text())
-    assert told["pages"] == alone["pages"]
+    comparison = Comparison()
+    with pytest.raises(BadInput) as refused:
+        compare_archive(path, comparison)
+        comparison.require_pages(str(path))
+    said = str(refused.value)
+    assert str(path) in said and found in said and "expected" in said

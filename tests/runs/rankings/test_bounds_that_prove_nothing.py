@@ -57,7 +57,6 @@ def test_every_command_reads_them(work: Path, name: str, tmp_path: Path) -> None
     ok("report", "--work", ranking, "--output", page)
     assert "No single score is off by more than" in page.read_text()
     ok("export-precedence", "--work", ranking, "--output", tmp_path / "precedence.txt")
-    ok("plot", "--work", ranking, "--out", tmp_path / "plots")
 
 
 def test_their_agreement_is_shown(work: Path) -> None:

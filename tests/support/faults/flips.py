@@ -79,10 +79,10 @@ def diff(work: Path, tmp: Path) -> None:
     _command("diff", work.with_name("whole"), work)
 
 
-def plot(work: Path, tmp: Path) -> None:
-    from crawlrank.pipeline.analysis.plots.plot_data import read_pages
+def columns(work: Path, tmp: Path) -> None:
+    from support.node_columns import read_node_columns
 
-    read_pages(work, tmp)
+    read_node_columns(work, tmp)
 
 
 def export(work: Path, tmp: Path) -> None:
@@ -163,18 +163,18 @@ EMBEDDED: Mapping[str, tuple[Reader, ...]] = MappingProxyType(
         "captures": (canonicalize, select, explain, export),
         "selected": (canonicalize, gen_graph, export),
         "folds": (canonicalize, explain),
-        "uris": (assign_ids, join_scores, precedence, explain, opic, plot, export),
+        "uris": (assign_ids, join_scores, precedence, explain, opic, columns, export),
         "numbers": (gen_graph, export),
-        "map": (gen_graph, join_scores, precedence, explain, diff, plot, export),
-        "graph": (page_rank, opic, explain, diff, plot, join_scores, export),
-        "ranks": (join_scores, diff, explain, opic, plot, export),
+        "map": (gen_graph, join_scores, precedence, explain, diff, columns, export),
+        "graph": (page_rank, opic, explain, diff, columns, join_scores, export),
+        "ranks": (join_scores, diff, explain, opic, columns, export),
         "scores": (precedence, explain, diff, export),
         "precedence.txt": (explain,),
         "rounds": (go_on,),
     }
 )
 INLINE: Mapping[str, tuple[Reader, ...]] = MappingProxyType(
-    dict.fromkeys(("uris", "map", "ranks", "scores"), (explain, diff, plot, export))
+    dict.fromkeys(("uris", "map", "ranks", "scores"), (explain, diff, columns, export))
     | dict.fromkeys(("captures", "folds", "precedence.txt"), (explain, export))
     | dict.fromkeys(("links", "selected", "canonical_links", "input_links"), (export,))
     | {"graph": (export,), "rounds": (packed,)}

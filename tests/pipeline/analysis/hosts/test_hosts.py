@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import math
-import sys
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -171,18 +170,6 @@ def test_files_say_the_same(work: Path, tmp_path: Path) -> None:
     assert [value for name, value in rows[0].items() if name.startswith("class_")]
 
 
-@pytest.mark.slow
-@works("loopback columns")
-def test_pictures(work: Path, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    for form, first in (("png", b"\x89PNG"), ("svg", b"<?xml")):
-        pictures = [tmp_path / f"{number}.{form}" for number in (1, 2)]
-        for picture in pictures:
-            ok("hosts", "--work", work, "--plot", picture)
-        assert pictures[0].read_bytes().startswith(first)
-        assert pictures[0].read_bytes() == pictures[1].read_bytes()
-
-
 def test_a_ranking_beside_the_run() -> None:
     work = ranked(finished(LOOPBACK), "--method", "hits")
     own, hits = (
@@ -229,20 +216,14 @@ def test_the_title_says_the_order(sort: str, words: str, work: Path) -> None:
 
 
 @works("loopback columns")
-def test_a_picture_without_matplotlib(
-    work: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    for words in (("hosts", "--plot", tmp_path / "h.png"), ("plot", "--out", tmp_path / "plots")):
-        said = crawlrank(words[0], "--work", work, *words[1:])
-        assert (said.code, "pip install 'matplotlib>=3.8'" in said.err) == (2, True), said
-    assert list(tmp_path.iterdir()) == []
-
-
-@works("loopback columns")
 def test_refused(work: Path, tmp_path: Path) -> None:
-    for option, name in (("--output", "h.txt"), ("--plot", "h.gif"), ("--output", "csv")):
+    for option, name in (("--output", "h.txt"), ("--output", "csv")):
         said = crawlrank("hosts", "--work", work, option, tmp_path / name)
         assert (said.code, f"{name} must end in ." in said.err) == (2, True)
     assert crawlrank("hosts", "--work", work, "--output", "-", "--json", "-").code == 2
     assert crawlrank("hosts", "--work", tmp_path).code == 3
+
+
+def test_the_option_that_was_removed_names_another() -> None:
+    said = crawlrank("hosts", "--work", finished(LOOPBACK), "--plot", "h.png")
+    assert (said.code, "crawlrank report" in said.err) == (2, True)

@@ -1,17 +1,26 @@
-"""`crawlrank compare-outlinks`: every difference explained, no false link an edge."""
+"""The script that compares outlinks: every difference explained, no false link an edge."""
 
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections import Counter
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.crawls import crawlrank, ok
+from compare_outlinks import (
+    MAX_OUTLINKS,
+    Comparison,
+    Difference,
+    compare_archive,
+)
+from described_pages import DescribedPages
+from support.crawls import crawlrank
 from support.inputs.archive_samples import page, warc
-from support.paths import HERITRIX, LOOPBACK, REFERENCE, SAMPLES
+from support.paths import HERITRIX, LOOPBACK, REFERENCE, SAMPLES, SCRIPTS
 from warcio.archiveiterator import ArchiveIterator
 
 from crawlrank.jobs.kernel.archive.damage import MAX_RECORD
@@ -19,13 +28,6 @@ from crawlrank.jobs.kernel.archive.sources import read_archives
 from crawlrank.jobs.kernel.captures.extraction import extract
 from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
 from crawlrank.jobs.kernel.formats.rows import Link
-from crawlrank.pipeline.analysis.audit.described_pages import DescribedPages
-from crawlrank.pipeline.analysis.audit.outlinks import (
-    MAX_OUTLINKS,
-    Comparison,
-    Difference,
-    compare_archive,
-)
 
 AUT = SAMPLES / "aut-example.warc.gz"
 SAMPLE_1 = REFERENCE / "archives" / "oduwsdl-ipwb" / "samples__warcs__sample-1.warc.gz"
@@ -263,21 +265,30 @@ def test_pages_of_other_statuses_are_compared_and_give_no_edges(tmp_path: Path) 
     assert compared(path).only_metadata["not markup"].edges == 0
 
 
-# ---- the command -----------------------------------------------------------------------------
+# ---- the script ------------------------------------------------------------------------------
+
+SCRIPT = SCRIPTS / "compare" / "compare_outlinks.py"
 
 
-def test_table_and_json(tmp_path: Path) -> None:
-    said = ok("compare-outlinks", LOOPBACK, "--json", tmp_path / "found.json")
-    assert "added by Heritrix itself, such as favicon.ico" in said.out
-    found = json.loads((tmp_path / "found.json").read_text())
-    assert found == json.loads(ok("compare-outlinks", LOOPBACK, "--json", "-").out)
-    assert found["schema"] == "crawlrank-compare-outlinks-1"
-    assert found["only_metadata"]["base"]["contexts"] == {"base/@href": 1}
+def script(*words: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, SCRIPT, *words]
+    return subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
 
 
-def test_an_archive_that_cannot_be_read_does_not_stop_the_others(tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_tables_and_json_without_an_archive_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "bad.warc").write_bytes(b"nothing")
-    said = crawlrank("compare-outlinks", tmp_path / "bad.warc", tmp_path / "none.warc", LOOPBACK)
-    assert said.code == 3
-    assert "pages compared" in said.out
-    assert "bad.warc" in said.err
+    said = script(tmp_path / "bad.warc", LOOPBACK, "--json", tmp_path / "found.json")
+    assert said.returncode == 3
+    assert "added by Heritrix itself, such as favicon.ico" in said.stdout
+    assert "bad.warc" in said.stderr
+    found = json.loads((tmp_path / "found.json").read_text())
+    assert found["only_metadata"]["base"]["contexts"] == {"base/@href": 1}
+    assert script(LOOPBACK).returncode == 0
+
+
+def test_the_command_that_was_removed_names_the_script() -> None:
+    said = crawlrank("compare-outlinks", LOOPBACK)
+    assert (said.code, "scripts/compare/compare_outlinks.py" in said.err) == (2, True)
+    said = crawlrank("plot", "--work", "w")
+    assert (said.code, "crawlrank report" in said.err) == (2, True)

@@ -1,5 +1,10 @@
 """Heritrix's `outlink:` lines compared with the links in the HTML of the same pages.
 
+    python scripts/compare/compare_outlinks.py ARCHIVE… [--json FILE]
+
+ARCHIVES hold pages and the metadata records in which Heritrix wrote its outlinks. Exit 3 if one
+cannot be read or nothing is compared.
+
 Heritrix finds links with regular expressions and guesses, crawlrank with a parser. A page is
 compared if the archive holds both its HTML and the metadata record that describes it. A pair is a
 page and a target, once for each page, compared in Heritrix's form; fragments do not count. If only
@@ -8,11 +13,20 @@ one side has a pair, CATEGORIES say why. Memory does not grow with archives.
 
 from __future__ import annotations
 
+import argparse
+import json
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+from described_pages import DescribedPages
 
 from crawlrank.jobs.kernel.archive.damage import MAX_RECORD, Damage, guard
 from crawlrank.jobs.kernel.archive.metadata import Outlink, read_metadata
@@ -28,12 +42,14 @@ from crawlrank.jobs.kernel.keys.keys import key_of
 from crawlrank.jobs.kernel.keys.uris import as_crawled
 from crawlrank.jobs.kernel.links.body_links import body_links, resolved
 from crawlrank.jobs.kernel.links.header_links import header_references, location
+from crawlrank.jobs.kernel.links.html_documents import Document
 from crawlrank.jobs.kernel.links.html_links import LinkGroup
 from crawlrank.jobs.kernel.links.html_selection import HtmlOptions
 from crawlrank.jobs.kernel.links.link_rules import FORM_RULES, NAV_CONTEXTS, RULES
-from crawlrank.jobs.kernel.storage.opening import PathOrUrl, opened
-from crawlrank.pipeline.analysis.audit.described_pages import DescribedPages
-from crawlrank.pipeline.analysis.audit.page_markup import Markup, last_name
+from crawlrank.jobs.kernel.markup.html_pieces import LONGEST_PAGE
+from crawlrank.jobs.kernel.markup.page_text import PageText
+from crawlrank.jobs.kernel.storage.opening import opened
+from crawlrank.pipeline.terminal import TextTable
 
 MAX_OUTLINKS = 6000  # Heritrix's own limit for a page
 EXAMPLES = 5
@@ -61,7 +77,26 @@ CATEGORIES = {
 }
 _READ = frozenset(rule.context for rule in (*RULES, *FORM_RULES))
 _STYLES = frozenset({"style", "=embed_misc", "url()"})
+_AUTHORITY = re.compile(r"\s*(?:[a-z]+:)?[/\\]{2,}([^/\\?#]*)", re.IGNORECASE).match
 _SELECTOR = re.compile(r"\[[^]]*\]")
+
+
+MAX_CONTEXTS = 4
+WIDTH = 100  # columns of tables
+COUNTS = {
+    "archives": "archives",
+    "damage": "damaged places",
+    "pages": "pages compared",
+    "alone": "HTML pages without metadata",
+    "metadata_alone": "metadata without an HTML page",
+    "lines": "outlink lines of the pages",
+    "without_uri": "  of other schemes, or no URI",
+    "outlinks": "pairs of the metadata",
+    "links": "pairs of the HTML",
+    "shared": "  of both",
+    "navigation": "  links that a reader follows",
+    "navigation_shared": "    of both",
+}
 
 
 @dataclass(frozen=True)
@@ -138,9 +173,7 @@ def _add(
         difference.examples.append((pair.page, pair.target))
 
 
-def compare_archive(
-    archive: PathOrUrl, comparison: Comparison, *, max_record: int = MAX_RECORD
-) -> None:
+def compare_archive(archive: Path, comparison: Comparison, *, max_record: int = MAX_RECORD) -> None:
     """Add an archive to the comparison. Raises BadInput, also for a WAT file."""
     comparison.archives += 1
     for page, metadata in _pages(archive, comparison, max_record):
@@ -148,7 +181,7 @@ def compare_archive(
 
 
 def _pages(
-    archive: PathOrUrl, comparison: Comparison, max_record: int
+    archive: Path, comparison: Comparison, max_record: int
 ) -> Iterator[tuple[Record, Record]]:
     """The pages that have a metadata record, each with it."""
     kinds: Counter[str] = Counter()
@@ -169,6 +202,43 @@ def _pages(
 
 
 # ---- one page --------------------------------------------------------------------------------
+
+
+class Markup:
+    """is_cut: whether the page has more references than are read."""
+
+    def __init__(self, page: Record, *, is_cut: bool) -> None:
+        self.body, self.is_cut, self._media_type = page.body, is_cut, page.media_type
+
+    @cached_property
+    def _document(self) -> Document:
+        page = PageText(self.body[:LONGEST_PAGE], self._media_type)
+        return Document(page, HtmlOptions(forms=True))
+
+    @property
+    def is_nofollow(self) -> bool:
+        """Whether its robots meta asks not to follow its links."""
+        return self._document.nofollow
+
+    @cached_property
+    def _written(self) -> frozenset[str]:
+        """The last names of its references, and the hosts of those without a path."""
+        return frozenset(map(last_name, self._document.written()))
+
+    def has_reference(self, uri: str) -> bool:
+        """Whether a reference of the page has the last name of this URI, or its host where it has
+        no path: as Heritrix reads some references otherwise."""
+        return last_name(uri) in self._written
+
+
+def last_name(reference: str) -> str:
+    """Of the path, with the query; without a path, the host."""
+    text = unquote(reference.partition("#")[0], errors="replace").strip().lower()
+    path, mark, query = text.partition("?")
+    match = _AUTHORITY(path)
+    rest = path[match.end() :] if match else path
+    name = rest.rstrip("/").rpartition("/")[2].strip()
+    return name + mark + query if name or mark else (match[1] if match else "")
 
 
 def _compare(page: Record, metadata: Record, comparison: Comparison) -> None:
@@ -286,3 +356,90 @@ def _holds(body: bytes, uri: str) -> bool:
     path = uri.partition("://")[2].rstrip("/")
     name = path[path.rfind("/", 0, (path + "?").index("?")) + 1 :].encode()
     return bool(name) and (name in body or name.replace(b"&", b"&amp;") in body)
+
+
+# ---- what is written -------------------------------------------------------------------------
+
+
+def as_data(comparison: Comparison) -> dict[str, Any]:
+    """All results, ready for json.dumps."""
+    return {
+        **{name: getattr(comparison, name) for name in COUNTS},
+        "only_metadata": _side(comparison.only_metadata),
+        "only_html": _side(comparison.only_html),
+    }
+
+
+def _side(side: dict[str, Difference]) -> dict[str, Any]:
+    return {
+        name: {
+            "pairs": each.pairs,
+            "edges": each.edges,
+            "contexts": dict(each.contexts.most_common()),
+            "examples": [{"page": page, "target": target} for page, target in each.examples],
+        }
+        for name, each in side.items()
+    }
+
+
+def tables(comparison: Comparison) -> Iterator[TextTable]:
+    """In the order in which they are shown."""
+    table = TextTable("in all", "~what", ">count")
+    for name, meaning in COUNTS.items():
+        table.add(meaning, getattr(comparison, name))
+    yield table
+    for side, differences in (
+        ("in the metadata only", comparison.only_metadata),
+        ("in the HTML only", comparison.only_html),
+    ):
+        edges = differences is comparison.only_metadata
+        yield _differences(f"pairs {side}", differences, edges=edges)
+        yield _examples(f"examples: {side}", differences)
+
+
+def _differences(title: str, side: dict[str, Difference], *, edges: bool) -> TextTable:
+    columns = (">pairs", *((">edges",) if edges else ()), "=category", "~which is", "~contexts")
+    table = TextTable(title, *columns)
+    for name, each in sorted(side.items(), key=lambda item: -item[1].pairs):
+        contexts = [f"{what or '-'} {count:,}" for what, count in each.contexts.most_common()]
+        shown = ", ".join(contexts[:MAX_CONTEXTS]) + (", …" if contexts[MAX_CONTEXTS:] else "")
+        counts = (each.pairs, *((each.edges,) if edges else ()))
+        table.add(*counts, name, CATEGORIES[name], shown)
+    return table
+
+
+def _examples(title: str, side: dict[str, Difference]) -> TextTable:
+    table = TextTable(title, "=category", "page", "target")
+    for name, each in side.items():
+        for page, target in each.examples[:2]:
+            table.add(name, page, target)
+    return table
+
+
+def main() -> int:
+    """The exit code."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("archives", nargs="+", type=Path)
+    parser.add_argument("--json", type=Path, help="file to write all results to")
+    arguments = parser.parse_args()
+    comparison, errors = Comparison(), list[BadInput]()
+    for archive in arguments.archives:
+        try:
+            compare_archive(archive, comparison)
+        except BadInput as error:
+            errors.append(error)
+    if arguments.json:
+        arguments.json.write_text(json.dumps(as_data(comparison), indent=1) + "\n")
+    for table in tables(comparison):
+        print("\n".join([*table.lines(WIDTH), ""]))
+    try:
+        comparison.require_pages(", ".join(map(str, arguments.archives)))
+    except BadInput as error:
+        errors = errors or [error]
+    for each in errors:
+        print(each, file=sys.stderr)
+    return BadInput.exit_code if errors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

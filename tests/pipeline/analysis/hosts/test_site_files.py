@@ -6,7 +6,6 @@ import csv
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from xml.etree import ElementTree
 
 import numpy as np
 import pyarrow as pa
@@ -15,9 +14,8 @@ import pytest
 from support.crawls import crawlrank, ok
 from support.runs import copy_of, finished, ranked, shared_warc
 
-from crawlrank.pipeline.analysis.plots.site_plots import rank_points, sites_by_rank, top_sites
-from crawlrank.pipeline.analysis.sites.files import write_sites_file
-from crawlrank.pipeline.analysis.sites.table import COLUMNS, read_sites
+from crawlrank.pipeline.analysis.hosts.site_table import COLUMNS, read_sites
+from crawlrank.pipeline.analysis.hosts.table_files import SITE_ENDINGS, write_table
 from crawlrank.pipeline.engines.embedded.sites.collapsing import SITES as WRITTEN
 from crawlrank.pipeline.engines.embedded.sites.site_table import SCHEMA
 
@@ -86,7 +84,7 @@ def table(names: Sequence[str]) -> pa.Table:
 
 
 def test_no_name_is_a_formula_for_a_spreadsheet(tmp_path: Path) -> None:
-    write_sites_file(table(["=hyperlink", 'a"b', "plain"]), tmp_path / "s.csv")
+    write_table(table(["=hyperlink", 'a"b', "plain"]), tmp_path / "s.csv", SITE_ENDINGS)
     with (tmp_path / "s.csv").open(newline="") as stream:
         names = [row["site"] for row in csv.DictReader(stream)]
     assert names == ["'=hyperlink", 'a"b', "plain"]
@@ -95,7 +93,7 @@ def test_no_name_is_a_formula_for_a_spreadsheet(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_many_rows_have_one_head(tmp_path: Path) -> None:
     for ending in ("csv", "tsv"):
-        write_sites_file(table([f"s{i}" for i in range(40_000)]), tmp_path / f"s.{ending}")
+        write_table(table([f"s{i}" for i in range(40_000)]), tmp_path / f"s.{ending}", SITE_ENDINGS)
         lines = (tmp_path / f"s.{ending}").read_text().splitlines()
         assert len(lines) == 40_001
         assert lines.count(lines[0]) == 1
@@ -144,38 +142,3 @@ def test_explain_names_the_site(work: Path, tmp_path: Path) -> None:
     assert "b.example, whose pages share its score" in shown.out
     assert "incoming links" not in shown.out
     assert json.loads((tmp_path / "b.json").read_text())["site"] == "b.example"
-
-
-def test_points_are_few_and_true() -> None:
-    scores = np.linspace(9, 1, 1_000_000)
-    positions, shown = rank_points(scores)
-    assert positions[:10].tolist() == list(range(1, 11)) and positions[-1] == 1_000_000
-    assert len(positions) < 500
-    assert (shown == scores[positions - 1]).all()
-    assert rank_points(np.ones(1))[0].tolist() == [1]
-
-
-@pytest.mark.slow
-def test_pictures_of_sites(work: Path, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib", reason="the extra crawlrank[plot] is absent")
-    for name in ("one", "other"):
-        ok("plot", "--work", work, "--out", tmp_path / name, "--format", "svg")
-    names = {path.stem for path in (tmp_path / "one").iterdir()}
-    assert {"sites-by-rank", "top-sites", "score-distribution"} < names
-    for path in (tmp_path / "one").iterdir():
-        assert path.read_bytes() == (tmp_path / "other" / path.name).read_bytes()
-
-
-def test_bars_are_shares_and_names_plain_text(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib", reason="the extra crawlrank[plot] is absent")
-    figure = top_sites(table(["$x_{", "--><script>", *(f"s{i}" for i in range(40))]))
-    (bars,) = figure.axes[0].containers
-    assert [bar.get_width() for bar in bars][:2] == pytest.approx([100, 50])
-    assert [text.get_text() for text in figure.axes[0].texts][:2] == [" 1 page", " 2 pages"]
-    labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
-    assert (len(labels), labels[:2]) == (20, ["$x_{", "--><script>"])
-    figure.savefig(tmp_path / "p.svg")
-    root = ElementTree.parse(tmp_path / "p.svg").getroot()
-    assert not [node for node in root.iter() if str(node.tag).endswith("script")]
-    line = sites_by_rank(table(["a", "b", "c", "d"])).axes[0].lines[0]
-    assert line.get_ydata().tolist() == [1, 1 / 2, 1 / 3, 1 / 4]

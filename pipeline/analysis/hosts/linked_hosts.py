@@ -1,15 +1,22 @@
-"""Hosts of a graph, and the links between them.
+"""The hosts of a graph as ranges of nodes, and the links between them.
 
-A host is a range of nodes, as nodes are in the order of their keys. Of every host: its pages, the
-captured ones, the sum and the best of its scores, and its links within, in and out. Of the largest
-hosts also the links from each to each. One pass over the links; memory: 64 bytes a host, 12 a node.
+Nodes are numbered in the order of their keys, so the nodes of a host follow each other. (In an
+imported graph whose ids do not follow its keys, a host is several ranges.) `hosts_of` counts, for
+every host, its pages, the captured ones, the sum and the maximum of its scores, and its links
+within, in and out. `links_among` counts the links from each to each of some hosts. Each reads the
+links once. Memory: 64 bytes a host, 12 a node; keys are read a batch at a time.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from crawlrank.jobs.kernel.machine.machine_code import loop
 from crawlrank.pipeline.data.csr import Csr, Ids, Offsets
@@ -18,6 +25,39 @@ from crawlrank.pipeline.data.mapped import release
 
 PIECE = 1 << 18  # nodes whose links are counted at once
 OTHERS = -1  # the number of a host that is not among the largest
+
+
+class HostRange(NamedTuple):
+    """The nodes begin to end - 1 belong to a host. key: the part of their keys before `)`."""
+
+    begin: int
+    end: int
+    key: str
+
+
+def host_ranges(batches: Iterable[pa.RecordBatch]) -> Iterator[HostRange]:
+    """The hosts of keys that ascend, with their ranges. batches: with a column `key`."""
+    begin = at = done = 0
+    host: str | None = None
+    for batch in batches:
+        before = pc.split_pattern(batch["key"], ")", max_splits=1)
+        runs = pc.run_end_encode(pc.list_element(before, 0))
+        for end, name in zip(runs.run_ends.to_numpy(), runs.values.to_pylist(), strict=True):
+            if name != host:
+                if host is not None:
+                    yield HostRange(begin, at, host)
+                begin, host = at, name
+            at = done + int(end)
+        done += len(batch)
+    if host is not None:
+        yield HostRange(begin, at, host)
+
+
+def class_counts(
+    classes: npt.NDArray[np.integer[Any]], begin: int, end: int, bins: int
+) -> Positions:
+    """How many of the nodes begin to end - 1 are in each class from 1 to bins: int64[bins]."""
+    return np.bincount(classes[begin:end], minlength=bins + 1)[1:]
 
 
 @dataclass(frozen=True, eq=False)

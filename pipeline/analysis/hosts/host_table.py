@@ -24,19 +24,22 @@ import pyarrow.compute as pc
 
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.storage.temporary import temporary_folder
-from crawlrank.pipeline.analysis.plots.plot_data import host_ranges
-from crawlrank.pipeline.analysis.report.host_links import count_links
+from crawlrank.pipeline.analysis.hosts.linked_hosts import count_links, host_ranges
+from crawlrank.pipeline.bounds import Bounds
 from crawlrank.pipeline.data.database import batches, database
 from crawlrank.pipeline.data.graph import Positions
 from crawlrank.pipeline.options import HostSort, PrecedenceOptions, SiteBy
 from crawlrank.pipeline.precedence.filters import PageFilters
 from crawlrank.pipeline.precedence.page_table import BUDGET, RankedPages, open_pages
 from crawlrank.pipeline.ranking.sites.names import NAMES
+from crawlrank.pipeline.terminal import TextTable
 from crawlrank.pipeline.workfolder.imported import GRAPH
 from crawlrank.pipeline.workfolder.manifest import Manifest
 from crawlrank.pipeline.workfolder.results.finished import Finished
 from crawlrank.pipeline.workfolder.results.opened import open_finished
 
+SCHEMA = "crawlrank-hosts/1"
+MOST_CLASSES = 10  # in the table for people; with more classes it has class 1 alone
 SUMS = ("pages", "captured", "captures", "score", "best")
 OF_CAPTURES = ("captured", "captures")
 LINKS = ("links_in", "links_out", "links_within")
@@ -177,3 +180,33 @@ def host_rows(rows: pa.Table) -> Iterator[dict[str, object]]:
     for row in rows.to_pylist():
         classes = [value for name, value in row.items() if name.startswith("class_")]
         yield {name: row[name] for name in COLUMNS} | {"classes": classes}
+
+
+def hosts_table(
+    rows: pa.Table, top: int, count: int, by: SiteBy, sort: HostSort, bounds: Bounds
+) -> TextTable:
+    """The first rows for people. count: how many there are in all. bounds: of scores of pages."""
+    names = [name for name in rows.column_names if name.startswith("class_")]
+    shown = names if len(names) <= MOST_CLASSES else names[:1]
+    first = min(top, len(rows))
+    title = f"{first:,} of {count:,} {by}s, " + (
+        "by name" if sort == "host" else f"the {_most(sort)} {sort.replace('_', ' ')} first"
+    )
+    table = TextTable(
+        title, by, ">pages", ">captured", ">captures", ">score", ">share", ">best",
+        *(f">{name.replace('_', ' ')}" for name in shown), ">links in", ">links out", ">within",
+    )  # fmt: skip
+    for row in rows.slice(0, first).to_pylist():
+        best = "" if row["best"] is None else bounds.text(row["best"])
+        score = bounds.text(row["score"], row["pages"])
+        table.add(
+            row["host"], row["pages"], row["captured"], row["captures"], score,
+            f"{row['share']:.2%}", best, *(row[name] for name in shown), row["links_in"],
+            row["links_out"], row["links_within"],
+        )  # fmt: skip
+    return table
+
+
+def _most(sort: HostSort) -> str:
+    """The word for the highest of a column: scores are high, all else is counted."""
+    return "highest" if sort in ("score", "best") else "most"

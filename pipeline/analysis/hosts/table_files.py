@@ -1,0 +1,74 @@
+"""A table as a file, by the end of its name: .csv, .tsv, .jsonl or .parquet.
+
+csv is as pipeline/data/output/spreadsheets.py writes it. tsv has a header and a tab between
+columns, and no quotes: names come from keys, which have no blank and no control character. Numbers
+have all digits, which read back the same.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.data.output.spreadsheets import csv_pieces
+from crawlrank.pipeline.data.output.standard_output import STDOUT, write_output
+from crawlrank.pipeline.terminal.json_text import json_text
+
+HOST_ENDINGS = ("csv", "jsonl", "parquet")
+SITE_ENDINGS = ("csv", "tsv", "parquet")
+PIECE = 1 << 14  # rows
+
+
+def _rows(table: pa.Table) -> Iterator[dict[str, object]]:
+    for begin in range(0, len(table), PIECE):
+        yield from table.slice(begin, PIECE).to_pylist()
+
+
+def _csv(table: pa.Table) -> Iterator[bytes]:
+    lines = csv_pieces(table.column_names, (row.values() for row in _rows(table)))
+    return map(str.encode, lines)
+
+
+def _tsv(table: pa.Table) -> Iterator[bytes]:
+    yield "\t".join(table.column_names).encode() + b"\n"
+    for row in _rows(table):
+        yield "\t".join(map(str, row.values())).encode() + b"\n"
+
+
+def _jsonl(table: pa.Table) -> Iterator[bytes]:
+    for row in _rows(table):
+        yield json_text(row).encode() + b"\n"
+
+
+def _parquet(table: pa.Table) -> Iterator[bytes]:
+    file = io.BytesIO()
+    pq.write_table(table, file, compression="zstd")
+    yield file.getvalue()
+
+
+WRITERS: dict[str, Callable[[pa.Table], Iterator[bytes]]] = {
+    "csv": _csv,
+    "tsv": _tsv,
+    "jsonl": _jsonl,
+    "parquet": _parquet,
+}
+
+
+def write_table(table: pa.Table, output: Path, endings: Sequence[str]) -> None:
+    """Write a table to a file, packed if its name ends in .gz, or as CSV to standard output.
+
+    endings: of WRITERS, those that this table can have. Raises BadInput for another one.
+    """
+    ending = "csv" if output == STDOUT else output.name.removesuffix(".gz").rpartition(".")[2]
+    if ending not in endings:
+        *first, last = (f".{each}" for each in endings)
+        expected = f"a name that ends in {', '.join(first)} or {last}"
+        raise BadInput(str(output), "another ending", expected, "Name the file so.")
+    if output != STDOUT:
+        output.parent.mkdir(parents=True, exist_ok=True)
+    write_output(WRITERS[ending](table), output)

@@ -1,1 +1,0 @@
-"""The sites of a ranking of sites: their table, and files of it."""
