@@ -16,27 +16,157 @@ Three small jobs, because a rank needs the counts of all ranges before it:
 At a URL, where a job takes long to start, few links take one job:
 
   whole    one reducer numbers all keys. Shuffle: as rank.
+
+A reducer gets the keys of a range in order, with the sources of each. A blank sorts before all
+characters of keys, so values come by key, then by source.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from crawlrank.jobs.kernel.formats.lines import parse_link_or_uri_row
+from crawlrank.jobs.kernel.formats.ranges import KeySample, split_points
+from crawlrank.jobs.kernel.formats.rows import CanonicalLink, UriRow
+from crawlrank.jobs.kernel.formats.side_lines import MAP, PLAN, to_json
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl
 from crawlrank.jobs.kernel.storage.stores import join
 from crawlrank.jobs.mapreduce.alone import main
-from crawlrank.jobs.mapreduce.launch import launch
-from crawlrank.jobs.mapreduce.launcher import Launcher
-from crawlrank.jobs.mapreduce.outcome import Note, Outcome
-from crawlrank.jobs.mapreduce.planned_jobs import write_points
-from crawlrank.jobs.stages.assign_ids.nodes import NodesJob
-from crawlrank.jobs.stages.assign_ids.offset import AssignIdsOffset
-from crawlrank.jobs.stages.assign_ids.rank import AssignIdsRank
-from crawlrank.jobs.stages.assign_ids.sample import AssignIdsSample
-from crawlrank.jobs.stages.assign_ids.whole import AssignIdsWhole
+from crawlrank.jobs.mapreduce.job import Job, KeyValue
+from crawlrank.jobs.mapreduce.planned_jobs import PlannedJob, RangedJob, write_points
+
+if TYPE_CHECKING:
+    from crawlrank.jobs.mapreduce.launcher import Launcher
+    from crawlrank.jobs.mapreduce.outcome import Note, Outcome
+
+
+class NodesJob(Job):
+    """A stage that knows which keys of a row become nodes."""
+
+    def configure_args(self) -> None:
+        super().configure_args()
+        self.add_passthru_arg("--nodes", choices=("linked", "all"), default="linked")
+
+    def node_keys(self, row: CanonicalLink | UriRow) -> tuple[bytes, ...]:
+        """The keys that become nodes; of a link, the target first."""
+        every = self.options.nodes == "all"
+        if isinstance(row, UriRow):
+            return (row.key,) if every else ()
+        return tuple(row) if every else (row.target_key,)
+
+
+class NumberingJob(NodesJob):
+    """A stage whose reducer numbers keys."""
+
+    def load_args(self, args: list[str]) -> None:
+        super().load_args(args)
+        self._seen: set[bytes] = set()
+
+    def label_of(self, key: bytes) -> bytes:
+        raise NotImplementedError
+
+    def map_line(self, line: bytes) -> Iterator[KeyValue]:
+        row = parse_link_or_uri_row(line)
+        keys = self.node_keys(row)
+        if not isinstance(row, UriRow):
+            yield self.label_of(row.target_key), b"%s %s" % (row.target_key, row.source_key)
+            keys = keys[1:]
+        for key in keys:
+            if key not in self._seen:
+                if len(self._seen) >= self.COMBINED:
+                    self._seen.clear()
+                self._seen.add(key)
+                yield self.label_of(key), key
+
+
+def numbered(values: Iterator[bytes]) -> Iterator[tuple[int, bytes, bytes]]:
+    """(number, key, source) of each distinct link, numbers from 0. A row without a source comes
+    first for each key."""
+    number, previous, previous_source = -1, b"", b""
+    for value in values:
+        key, _, source = value.partition(b" ")
+        if key != previous:
+            number, previous, previous_source = number + 1, key, b""
+            yield number, key, b""
+        if source != previous_source:
+            previous_source = source
+            yield number, key, source
+
+
+def with_id(identity: int, key: bytes, source: bytes, counts: Counter[str]) -> bytes:
+    """An input link; or, without a source, a side line of the map."""
+    if source:
+        counts["input_links"] += 1
+        return b"%d %s %s" % (identity, key, source)
+    counts["nodes"] += 1
+    return MAP + b"\t%d %s" % (identity, key)
+
+
+class AssignIdsSample(NodesJob):
+    """Reports split points of equal ranges as notes, from a uniform sample of the keys."""
+
+    def load_args(self, args: list[str]) -> None:
+        super().load_args(args)
+        self._sample = KeySample()
+
+    def map_line(self, line: bytes) -> Iterator[KeyValue]:
+        for key in self.node_keys(parse_link_or_uri_row(line)):
+            self._sample.add(key)
+        yield from ()
+
+    def map_end(self) -> Iterator[KeyValue]:
+        for key in self._sample.keys():  # noqa: SIM118 (not a dict)
+            yield b"sample", key
+
+    def reduce_key(self, key: bytes, values: Iterator[bytes]) -> Iterator[bytes]:
+        for value in values:
+            self._sample.add(value)
+        for point in split_points(self._sample.keys(), self.options.reducers or 1):
+            yield PLAN + b"\t" + point
+
+
+class AssignIdsRank(RangedJob, NumberingJob):
+    """Numbers the keys of each range from 0.
+
+    Writes `label number key`, which becomes a map line, and `label number key source`. The number
+    of keys of each range is a note.
+    """
+
+    def reduce_key(self, label: bytes, values: Iterator[bytes]) -> Iterator[bytes]:
+        count = 0
+        for number, key, source in numbered(values):
+            count = number + 1
+            row = b"%s\t%d\t%s" % (label, number, key)
+            yield b"%s\t%s" % (row, source) if source else row
+        yield PLAN + b"\t" + to_json([label.decode(), count])
+
+
+class AssignIdsOffset(PlannedJob):
+    """Makes ids: each number plus the keys of the ranges before its own. The plan has these by
+    label."""
+
+    def map_line(self, line: bytes) -> Iterator[KeyValue]:
+        label, number, key, *source = line.split(b"\t")
+        identity = int(number) + self.plan[label.decode()]
+        row = with_id(identity, key, b"".join(source), self.counts)
+        name, tab, rest = row.partition(b"\t")
+        yield (name, rest) if tab else (b"", row)
+
+
+class AssignIdsWhole(NumberingJob):
+    """All stages in one job, whose only reducer numbers all keys."""
+
+    def label_of(self, key: bytes) -> bytes:
+        return b"0"
+
+    def reduce_key(self, key: bytes, values: Iterator[bytes]) -> Iterator[bytes]:
+        for row in numbered(values):
+            yield with_id(*row, self.counts)
 
 
 class AssignIds(NodesJob):
@@ -59,6 +189,8 @@ def run(
     Writes the folders `output` (input links) and `map_output`; the outcome counts `nodes` and
     `input_links`.
     """
+    from crawlrank.jobs.mapreduce.launch import launch  # tasks start sooner without it
+
     args, side = ["--nodes", nodes], {"map": map_output}
     if launcher.is_small(inputs):
         return launch(AssignIdsWhole, inputs, output, launcher, [*args, "--reducers", "1"], side)
@@ -85,4 +217,4 @@ def _offsets(notes: Sequence[Note]) -> dict[str, int]:
 
 
 if __name__ == "__main__":
-    main(AssignIds)
+    main(AssignIds, AssignIdsSample, AssignIdsRank, AssignIdsOffset, AssignIdsWhole)

@@ -1,10 +1,11 @@
-"""A job as a program, `python -m crawlrank.jobs.NAME`: one task, or the whole job on this machine,
-run as the pipeline runs it."""
+"""A job file as a program, `python -m crawlrank.jobs.NAME`: one task, or the whole job on this
+machine, run as the pipeline runs it."""
 
 from __future__ import annotations
 
 import shutil
 import sys
+from argparse import ArgumentParser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,16 @@ if TYPE_CHECKING:
     from crawlrank.jobs.mapreduce.outcome import Outcome
 
 
-def main(job_class: type[Job]) -> None:
-    job_class.run(run_alone)
+def main(job_class: type[Job], *stages: type[Job]) -> None:
+    """Run the job of a file, or a task of the stage that --stage names.
+
+    stages: the classes that the job launches, if it has several stages.
+    """
+    parser = ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--stage")
+    name = parser.parse_known_args()[0].stage
+    by_name = {stage.__name__: stage for stage in stages}
+    by_name.get(name, job_class).run(run_alone)
 
 
 def run_alone(job: Job) -> None:

@@ -12,7 +12,7 @@ import contextlib
 import os
 import sys
 import traceback
-from argparse import ArgumentParser
+from argparse import SUPPRESS, ArgumentParser
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
@@ -91,6 +91,8 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
         self.add_passthru_arg(
             "--reducers", type=int, default=None, help="number of reduce tasks on a cluster"
         )
+        # mrjob starts a task as its job's file, which may have several classes
+        self.add_passthru_arg("--stage", help=SUPPRESS)
 
     def jobconf(self) -> dict[str, Any]:
         conf = {**super().jobconf(), **(LINE_BY_LINE if self.by_line() else {})}

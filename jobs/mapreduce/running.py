@@ -67,6 +67,7 @@ class JobRun(NamedTuple):
             options = self._own_options()
         options += ["--runner", self.launcher.runner, "--local-tmp-dir", str(self.tmp), "--quiet"]
         options += ["--no-cat-output", "--no-check-input-paths"]
+        options += ["--stage", self.name]
         job = self.launcher.job_class(self.job_class)([*options, *self.args, "--", *inputs])
         began = time.monotonic()
         with job.make_runner() as runner:

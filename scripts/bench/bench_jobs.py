@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -40,10 +41,12 @@ def size_of(paths: Any) -> int:
 class Measured(LocalRunner):
     """Adds a row for its job to ROWS."""
 
+    title: str
+
     def _run(self) -> None:
         before, self._shuffled = cpu(), 0
         super()._run()
-        row = {"job": title_of(Path(self._script_path)), "seconds": cpu() - before}
+        row = {"job": self.title, "seconds": cpu() - before}
         row["read"] = size_of(self._get_input_paths())
         row["shuffled"] = self._shuffled
         row["written"] = size_of(Path(self._output_dir).glob("part-*"))
@@ -54,14 +57,16 @@ class Measured(LocalRunner):
         return super()._num_reducers(step_num)
 
 
-def title_of(script: Path) -> str:
-    """`page_rank` of jobs/page_rank.py, `join_scores sort` of jobs/stages/join_scores/sort.py."""
-    parts = script.with_suffix("").parts
-    return " ".join(part for part in parts[parts.index("jobs") + 1 :] if part != "stages")
+def title_of(job: type[Job]) -> str:
+    """`page_rank` for the class PageRank, `join_scores sort` for JoinScoresSort."""
+    file = job.__module__.rpartition(".")[2]
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", job.__name__).lower()
+    return f"{file} {words.removeprefix(file).lstrip('_')}".rstrip()
 
 
 def measured(job: type[Job]) -> type[Job]:
-    changed = {"_runner_class": lambda self: Measured, "__module__": job.__module__}
+    runner = type("Measured", (Measured,), {"title": title_of(job)})
+    changed = {"_runner_class": lambda self: runner, "__module__": job.__module__}
     return type(job.__name__, (job,), changed)
 
 

@@ -120,14 +120,14 @@ EDITS: dict[str, tuple[Edit, ...]] = {
         ),
         Edit(
             "hops-of-a-chain-are-one-too-few",
-            "jobs/stages/fold_chains/whole.py",
+            "jobs/fold_chains.py",
             "(end[0], end[1] + 1)",
             "(end[0], end[1] or 1)",
             CHAINS,
         ),
         Edit(
             "last-capture-of-a-spelling-is-that-of-one-set",
-            "jobs/stages/merging.py",
+            "jobs/canonicalize.py",
             "max(a[2], b[2])",
             "min(a[2], b[2])",
             "tests/jobs/test_canonicalize.py tests/runs/test_merges.py",

@@ -20,7 +20,6 @@ JOBS = (
     *("jobs.kernel.encodings", "jobs.kernel.keys"),
     *("jobs.kernel.formats", "jobs.kernel.markup", "jobs.kernel.archive", "jobs.kernel.links"),
     *("jobs.kernel.captures", "jobs.kernel.rank", "jobs.mapreduce.runners", "jobs.mapreduce"),
-    "jobs.stages",
 )
 PIPELINE = (
     *("pipeline.terminal", "pipeline.version", "pipeline.pages"),

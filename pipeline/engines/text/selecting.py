@@ -13,7 +13,7 @@ from crawlrank.jobs.kernel.keys.keys import Www
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl
 from crawlrank.jobs.kernel.storage.stores import join
 from crawlrank.jobs.mapreduce.launcher import Launcher
-from crawlrank.jobs.stages.select_links.decide import TIMES
+from crawlrank.jobs.select_links import TIMES
 from crawlrank.pipeline.contract import StepResult
 from crawlrank.pipeline.data.datasets import ORDER
 from crawlrank.pipeline.engines.text.delivering import Locations, delivering

@@ -31,7 +31,7 @@ from crawlrank.jobs.kernel.storage.stores import join, remove
 from crawlrank.jobs.mapreduce.launch import launch
 from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.jobs.mapreduce.outcome import Outcome
-from crawlrank.jobs.stages.respelling import Respell
+from crawlrank.jobs.respell import Respell
 from crawlrank.pipeline.contract import ArchiveReport, Round, StepResult, Stop
 from crawlrank.pipeline.data.datasets import ORDER, by_score, deliver
 from crawlrank.pipeline.data.row_groups import deliver_rows

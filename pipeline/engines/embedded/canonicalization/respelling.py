@@ -1,7 +1,7 @@
 """Keys that were linked to in another charset than they were captured in, and the captured ones.
 
 An uncaptured key whose query is no UTF-8 folds into the only captured one that it is in UTF-8, for
-some charset. jobs/stages/respelling.py does the same.
+some charset. jobs/respell.py does the same.
 """
 
 from __future__ import annotations

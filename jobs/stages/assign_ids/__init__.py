@@ -1,1 +1,0 @@
-"""The stages of jobs/assign_ids.py."""

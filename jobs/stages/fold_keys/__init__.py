@@ -1,1 +1,0 @@
-"""The stages of jobs/fold_keys.py."""

@@ -1,1 +1,0 @@
-"""The stages of jobs/join_scores.py."""

@@ -1,1 +1,0 @@
-"""The stages of jobs/select_links.py."""
