@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.formats.reading import parts
 from crawlrank.jobs.kernel.formats.usable import require_usable
-from crawlrank.pipeline.contract import EMBEDDED
 from crawlrank.pipeline.data.datasets import move
+from crawlrank.pipeline.steps import EMBEDDED
 from crawlrank.pipeline.workfolder.dataset_store import DatasetStore
 from crawlrank.pipeline.workfolder.imported import GRAPH, KEYS, LINKS, REPLACED
 from crawlrank.pipeline.workfolder.lock import locked

@@ -11,12 +11,13 @@ from typing import Any
 
 from crawlrank.jobs.kernel.archive.damage import REASONS
 from crawlrank.jobs.kernel.errors import BadInput, count_of
-from crawlrank.pipeline.bounds import Bounds
-from crawlrank.pipeline.contract import RANK, Round
 from crawlrank.pipeline.data.datasets import is_file, replacing
 from crawlrank.pipeline.data.scores_table import best_first
+from crawlrank.pipeline.ranking.bounds import Bounds
 from crawlrank.pipeline.ranking.methods import method_of
+from crawlrank.pipeline.ranking.stop import Round
 from crawlrank.pipeline.ranking.validation.report import ValidationReport
+from crawlrank.pipeline.steps import RANK
 from crawlrank.pipeline.terminal import TextTable
 from crawlrank.pipeline.terminal.counter_meanings import DROPPED, meaning_of
 from crawlrank.pipeline.terminal.json_text import json_text

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from crawlrank.pipeline.contract import RANK
 from crawlrank.pipeline.progress.run_state import RunState
 from crawlrank.pipeline.reports import damage_by_reason
+from crawlrank.pipeline.steps import RANK
 from crawlrank.pipeline.workfolder.integrity import Checked
 from crawlrank.pipeline.workfolder.manifest import Manifest
 from crawlrank.pipeline.workfolder.masking import masked

@@ -10,7 +10,6 @@ from click.core import ParameterSource
 
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.mapreduce.launcher import RUNNERS
-from crawlrank.pipeline import run as runs
 from crawlrank.pipeline.cli.commands import command
 from crawlrank.pipeline.cli.parameters.groups import field_option, on_command_line, option
 from crawlrank.pipeline.cli.parameters.options import (
@@ -37,9 +36,12 @@ from crawlrank.pipeline.cli.parameters.ranking_options import (
 )
 from crawlrank.pipeline.cli.parameters.types import Size
 from crawlrank.pipeline.cli.run import show_result
-from crawlrank.pipeline.contract import COMBINED, EMBEDDED
-from crawlrank.pipeline.options import CombineBy, RunOptions, ValidationOptions
-from crawlrank.pipeline.ranking.methods import METHODS
+from crawlrank.pipeline.options import RunOptions
+from crawlrank.pipeline.ranking.inputs import CombineBy
+from crawlrank.pipeline.ranking.methods import COMBINED, METHODS
+from crawlrank.pipeline.ranking.options import ValidationOptions
+from crawlrank.pipeline.run import run as runs
+from crawlrank.pipeline.steps import EMBEDDED
 from crawlrank.pipeline.workfolder.manifest import require_manifest
 from crawlrank.pipeline.workfolder.rankings import new_ranking
 
@@ -91,7 +93,7 @@ def rank(
     if not combine and on_command_line("combine_by"):
         raise click.UsageError("--combine-by goes with --combine.")
     if combine:
-        from crawlrank.pipeline.rank_parts import combination  # slow to import
+        from crawlrank.pipeline.run.parts import combination  # slow to import
 
         if click.get_current_context().get_parameter_source("method") != ParameterSource.DEFAULT:
             raise click.UsageError("--method and --combine exclude each other")

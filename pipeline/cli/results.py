@@ -8,7 +8,6 @@ from typing import Any, get_args
 import click
 
 from crawlrank.jobs.kernel.storage.temporary import temporary_folder
-from crawlrank.pipeline.bounds import EXACT
 from crawlrank.pipeline.cli.commands import command
 from crawlrank.pipeline.cli.outputs import (
     STDOUT,
@@ -28,17 +27,14 @@ from crawlrank.pipeline.cli.parameters.options import (
     ties_option,
 )
 from crawlrank.pipeline.cli.parameters.types import Number, Whole
-from crawlrank.pipeline.options import (
-    MAX_BINS,
-    ClassesOver,
-    HostSort,
-    SiteBy,
-    ValidationOptions,
-)
+from crawlrank.pipeline.options import HostSort
 from crawlrank.pipeline.precedence.page_table import RankedPages
+from crawlrank.pipeline.ranking.bounds import EXACT
+from crawlrank.pipeline.ranking.inputs import SiteBy
+from crawlrank.pipeline.ranking.options import MAX_BINS, ClassesOver, ValidationOptions
 from crawlrank.pipeline.reports import write_report
-from crawlrank.pipeline.scores_of_work import scores_of_work
 from crawlrank.pipeline.workfolder.manifest import require_manifest
+from crawlrank.pipeline.workfolder.results.scores_of_work import scores_of_work
 
 VALIDATION = ValidationOptions()
 TABLE_ROWS = 20

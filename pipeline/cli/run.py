@@ -12,8 +12,6 @@ import click
 from crawlrank.jobs.kernel.errors import count_of
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl, require_file
 from crawlrank.jobs.mapreduce.launcher import CLUSTERS, RUNNERS, out_of_reach
-from crawlrank.pipeline import run as runs
-from crawlrank.pipeline.bounds import Bounds, bounds_of
 from crawlrank.pipeline.cli.commands import command
 from crawlrank.pipeline.cli.outputs import show
 from crawlrank.pipeline.cli.parameters.archive_arguments import run_archives_argument
@@ -47,11 +45,14 @@ from crawlrank.pipeline.cli.parameters.ranking_options import (
     weight_options,
 )
 from crawlrank.pipeline.cli.parameters.types import Size
-from crawlrank.pipeline.contract import EMBEDDED
-from crawlrank.pipeline.engine_of_run import engine_of
-from crawlrank.pipeline.options import CHECKS, RunOptions, ValidationOptions
+from crawlrank.pipeline.options import CHECKS, RunOptions
+from crawlrank.pipeline.ranking.bounds import Bounds, bounds_of
 from crawlrank.pipeline.ranking.methods import METHODS, method_of
+from crawlrank.pipeline.ranking.options import ValidationOptions
 from crawlrank.pipeline.ranking.validation.report import ValidationFailed
+from crawlrank.pipeline.run import run as runs
+from crawlrank.pipeline.run.engine import engine_of
+from crawlrank.pipeline.steps import EMBEDDED
 from crawlrank.pipeline.terminal import TextTable, printable
 from crawlrank.pipeline.workfolder.imported import SELECT, steps_of
 from crawlrank.pipeline.workfolder.manifest import Manifest

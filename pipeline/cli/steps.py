@@ -33,10 +33,10 @@ from crawlrank.pipeline.cli.parameters.options import (
     www_options,
 )
 from crawlrank.pipeline.cli.parameters.progress_options import Progress, plain_progress_options
-from crawlrank.pipeline.contract import Round, Stop
 from crawlrank.pipeline.engines.text import archive_reports, selecting, steps
-from crawlrank.pipeline.rank_report import read_rank_report, write_rank_report
-from crawlrank.pipeline.workfolder.archives import given_archives
+from crawlrank.pipeline.ranking.stop import Round, Stop
+from crawlrank.pipeline.run.rank_report import read_rank_report, write_rank_report
+from crawlrank.pipeline.workfolder.archives import given_archives, require_readable
 
 
 @command("extract-links")
@@ -100,7 +100,7 @@ def extract_links(
         counters = archive_reports.totals(reports)
         shown.done("extract-links", {"rows": {"archives": len(reports)}, "counters": counters})
     print_counts({"archives": len(reports)}, counters)
-    archive_reports.require_readable(reports, skip_bad_files, strict)
+    require_readable(reports, skip_bad_files, strict)
 
 
 @command("select-links")

@@ -27,17 +27,17 @@ from crawlrank.pipeline.cli.parameters.options import (
     report_option,
 )
 from crawlrank.pipeline.cli.parameters.types import Number
-from crawlrank.pipeline.contract import BEANS
-from crawlrank.pipeline.options import PrecedenceOptions
 from crawlrank.pipeline.precedence import lint
 from crawlrank.pipeline.precedence.filters import Filter, PageFilters, conditions
+from crawlrank.pipeline.precedence.options import PrecedenceOptions
 from crawlrank.pipeline.precedence.page_table import RankedPages, Taken
 from crawlrank.pipeline.precedence.score_formats import BINARY, FORMATS
-from crawlrank.pipeline.rank_report import read_rank_report
-from crawlrank.pipeline.scores_of_work import ScoresAndUris, scores_of_work
+from crawlrank.pipeline.run.rank_report import read_rank_report
+from crawlrank.pipeline.steps import BEANS
 from crawlrank.pipeline.terminal import TextTable, printable, width_of
 from crawlrank.pipeline.workfolder.manifest import require_manifest
 from crawlrank.pipeline.workfolder.rankings import ranking_folder
+from crawlrank.pipeline.workfolder.results.scores_of_work import ScoresAndUris, scores_of_work
 from crawlrank.pipeline.workfolder.work_folder import refuse_own_file
 
 ENDINGS = ("csv", "jsonl", "parquet")  # that name a format; others say nothing

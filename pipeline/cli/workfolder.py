@@ -28,11 +28,11 @@ def status(work: Path, output: Path | None, verbose: bool) -> None:
     run has written. Of a run that is at work, from another terminal: its step, the part that is
     done, its process, the time that it took and the time that is left.
     """
-    from crawlrank.pipeline.contract import STEPS
     from crawlrank.pipeline.precedence.caveats import caveats_in, caveats_table
     from crawlrank.pipeline.progress.run_state import note_begun, run_state, state_lines
     from crawlrank.pipeline.reports import rankings_table, status_tables
     from crawlrank.pipeline.status_document import SCHEMA, status_document
+    from crawlrank.pipeline.steps import STEPS
 
     run = run_state(work)
     manifest = Manifest(work) if run.runs else require_manifest(work)

@@ -19,7 +19,6 @@ from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
 from crawlrank.jobs.kernel.machine.cores import at_a_time
 from crawlrank.jobs.kernel.storage.arrow_files import open_parquet
 from crawlrank.jobs.mapreduce.launcher import Launcher
-from crawlrank.pipeline.contract import EMBEDDED, ArchiveReport, ArchiveTask
 from crawlrank.pipeline.data.memory import half_of_machine
 from crawlrank.pipeline.engines.embedded.columns import CapturesWriter, LinksWriter
 from crawlrank.pipeline.engines.embedded.engine import EmbeddedEngine
@@ -27,7 +26,8 @@ from crawlrank.pipeline.engines.text.engine import TextEngine
 from crawlrank.pipeline.options import RunOptions
 from crawlrank.pipeline.progress import Reporter
 from crawlrank.pipeline.progress.running import Running
-from crawlrank.pipeline.run import PipelineRun
+from crawlrank.pipeline.run.run import PipelineRun
+from crawlrank.pipeline.steps import EMBEDDED, ArchiveReport, ArchiveTask
 from crawlrank.pipeline.workfolder.lock import locked
 from crawlrank.pipeline.workfolder.manifest import Manifest
 from crawlrank.pipeline.workfolder.work_folder import OF_ARCHIVES, temporary

@@ -21,7 +21,6 @@ from crawlrank.jobs.kernel.machine.cores import at_a_time
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl, is_url
 from crawlrank.jobs.kernel.storage.temporary import temporary_folder
 from crawlrank.jobs.mapreduce.launcher import CLUSTERS
-from crawlrank.pipeline.contract import EMBEDDED, PAGERANK
 from crawlrank.pipeline.data.memory import half_of_machine
 from crawlrank.pipeline.estimate import projection
 from crawlrank.pipeline.estimate.clusters import ClusterNeeds, cluster_needs, jobs_memory
@@ -39,6 +38,8 @@ from crawlrank.pipeline.estimate.sample import (
 from crawlrank.pipeline.estimate.sample_run import SampleRun, run_copies, run_sample
 from crawlrank.pipeline.options import RunOptions
 from crawlrank.pipeline.progress.reporter import Reporter, consecutive
+from crawlrank.pipeline.ranking.methods import PAGERANK
+from crawlrank.pipeline.steps import EMBEDDED
 
 START = "start"
 MOST_COPIES = 64

@@ -12,10 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import log, sqrt
 
-from crawlrank.pipeline.contract import RANK, Stop
 from crawlrank.pipeline.data.memory import LOOPS, OWN
 from crawlrank.pipeline.estimate.growth import Bracket, exactly, summed
 from crawlrank.pipeline.estimate.sample_run import SampleRun
+from crawlrank.pipeline.ranking.stop import Stop
+from crawlrank.pipeline.steps import RANK
 
 LINKS, CAPTURES, URIS, NOTHING = "links", "captures", "uris", "nothing"
 MIXED = "links and uris"  # strings of links are in dictionaries: half grows with either

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
-from crawlrank.pipeline.contract import ArchiveTask
 from crawlrank.pipeline.data.workers import Died, Tell, answers
 from crawlrank.pipeline.engines.embedded.archive_extraction import ArchiveWork, extract_archive
+from crawlrank.pipeline.steps import ArchiveTask
 
 TURNS, ENOUGH = 4, 3.0  # turns, and seconds after which no other one begins
 

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from crawlrank.jobs.kernel.errors import BadInput, CrawlrankError
-from crawlrank.pipeline.contract import RANK
 from crawlrank.pipeline.data.workers import deaf, leave_with_parent
 from crawlrank.pipeline.estimate.process_tree import shared_memory, size_of_tree
 from crawlrank.pipeline.options import RunOptions
 from crawlrank.pipeline.progress import Reporter
+from crawlrank.pipeline.steps import RANK
 from crawlrank.pipeline.workfolder.manifest import Manifest
 
 LOOKS = 0.04  # seconds between two looks at memory and disk
@@ -164,7 +164,7 @@ def _begin(pipe: Connection[Any, Any], target: Callable[..., None], arguments: A
 
 
 def _run_archives(archives: Sequence[Path], work: Path, options: RunOptions) -> None:
-    from crawlrank.pipeline import run as runs
+    from crawlrank.pipeline.run import run as runs
 
     runs.run(work, archives, options, Reporter())
 

@@ -22,7 +22,6 @@ from typing import NamedTuple, TextIO
 import duckdb
 
 from crawlrank.jobs.kernel.errors import BadInput, count_of
-from crawlrank.pipeline.contract import SUMMARY
 from crawlrank.pipeline.data.database import database
 from crawlrank.pipeline.data.memory import half_of_machine
 from crawlrank.pipeline.heritrix import precedence_store
@@ -43,6 +42,7 @@ from crawlrank.pipeline.heritrix.pages import (
 from crawlrank.pipeline.heritrix.quotas import quota_sheets
 from crawlrank.pipeline.heritrix.verification import Verification, verify
 from crawlrank.pipeline.precedence.beans import PAGES, PAGES_SCRIPT
+from crawlrank.pipeline.steps import SUMMARY
 from crawlrank.pipeline.workfolder.rankings import mark_of
 from crawlrank.pipeline.workfolder.results.opened import open_finished
 

@@ -9,12 +9,12 @@ import duckdb
 import pyarrow.parquet as pq
 
 from crawlrank.jobs.kernel.storage.temporary import temporary_folder
-from crawlrank.pipeline.contract import PRECEDENCE, SUMMARY
 from crawlrank.pipeline.data.database import batches
 from crawlrank.pipeline.data.parquet import CHECKED
-from crawlrank.pipeline.options import PrecedenceOptions
 from crawlrank.pipeline.precedence.export import export_precedence
+from crawlrank.pipeline.precedence.options import PrecedenceOptions
 from crawlrank.pipeline.precedence.scored import SCORED
+from crawlrank.pipeline.steps import PRECEDENCE, SUMMARY
 
 _DUE = "SELECT key, uri, urgency AS score FROM plan_rows WHERE is_due ORDER BY score DESC, key"
 

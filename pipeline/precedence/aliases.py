@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from crawlrank.jobs.kernel.keys.heritrix_form import MAX_LENGTH
-from crawlrank.pipeline.options import Alias
+from crawlrank.pipeline.precedence.options import Alias
 
 #: no port, which would be another one; a name of two labels or more, and no address
 _SCHEME = r"^http(?P<s>s?)://(?P<rest>[^/:@\[]+/.*)$"

@@ -26,8 +26,8 @@ from typing import Any
 
 from crawlrank.jobs.kernel.errors import count_of
 from crawlrank.jobs.kernel.formats.counters import LINKS_WITHOUT_ID, SOURCES_WITHOUT_ID
-from crawlrank.pipeline.contract import SUMMARY
-from crawlrank.pipeline.options import Ties
+from crawlrank.pipeline.ranking.options import Ties
+from crawlrank.pipeline.steps import SUMMARY
 from crawlrank.pipeline.terminal import TextTable
 from crawlrank.pipeline.workfolder.imported import steps_of
 from crawlrank.pipeline.workfolder.manifest import Manifest

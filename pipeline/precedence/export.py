@@ -26,20 +26,21 @@ from crawlrank.jobs.kernel.errors import BadInput, count_of
 from crawlrank.jobs.kernel.formats.order import DIGITS
 from crawlrank.jobs.kernel.keys.heritrix_form import NOT_OF_THE_WEB
 from crawlrank.jobs.kernel.storage.temporary import temporary_folder
-from crawlrank.pipeline.contract import BEANS
 from crawlrank.pipeline.data.database import database
 from crawlrank.pipeline.data.datasets import require_name, write_file
 from crawlrank.pipeline.data.graph import Floats, Mask
 from crawlrank.pipeline.data.memory import half_of_machine
 from crawlrank.pipeline.data.output.standard_output import STDOUT, write_output
-from crawlrank.pipeline.options import PrecedenceOptions, Ties
 from crawlrank.pipeline.precedence.aliases import CapturedHosts
 from crawlrank.pipeline.precedence.beans import beans_fragment
 from crawlrank.pipeline.precedence.caveats import Caveat, CutCounts, LinkCounts, caveats_of
 from crawlrank.pipeline.precedence.lines import Formed, Lines
+from crawlrank.pipeline.precedence.options import PrecedenceOptions
 from crawlrank.pipeline.precedence.scored import FIXED, Scored, open_scored
+from crawlrank.pipeline.ranking.bounds import rounded
 from crawlrank.pipeline.ranking.classes import CUT_BYTES, PREFERENCE_BYTES, Classes, cut, places_of
-from crawlrank.pipeline.ranking.digits import rounded
+from crawlrank.pipeline.ranking.options import Ties
+from crawlrank.pipeline.steps import BEANS
 from crawlrank.pipeline.terminal.json_text import json_text
 
 BUDGET = 2 << 30  # bytes of memory, for what does not grow with the nodes alone

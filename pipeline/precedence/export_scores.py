@@ -17,9 +17,9 @@ import pyarrow.parquet as pq
 
 from crawlrank.pipeline.data.database import batches
 from crawlrank.pipeline.data.output.standard_output import write_output
-from crawlrank.pipeline.options import PrecedenceOptions
 from crawlrank.pipeline.precedence.export import PartOfPages, PrecedenceSummary, export_precedence
 from crawlrank.pipeline.precedence.filters import Filter, PageFilters
+from crawlrank.pipeline.precedence.options import PrecedenceOptions
 from crawlrank.pipeline.precedence.page_table import RankedPages, Taken, open_pages
 from crawlrank.pipeline.precedence.score_formats import FORMATS, with_bounds
 

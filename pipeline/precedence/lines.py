@@ -21,12 +21,13 @@ import pyarrow.compute as pc
 
 from crawlrank.jobs.kernel.storage.arrow_files import native_file
 from crawlrank.pipeline.data.database import batches, feed
-from crawlrank.pipeline.options import MAX_BINS, Alias
 from crawlrank.pipeline.precedence.aliases import CapturedHosts, aliases, count_hosts
 from crawlrank.pipeline.precedence.heritrix_column import forms
+from crawlrank.pipeline.precedence.options import Alias
 from crawlrank.pipeline.precedence.scored import NO_NODE
 from crawlrank.pipeline.ranking.class_ranges import Numbers, Order
 from crawlrank.pipeline.ranking.classes import Preferences, preferred_first
+from crawlrank.pipeline.ranking.options import MAX_BINS
 
 EXAMPLES = 10
 HASHES = 1 << 26

@@ -28,9 +28,9 @@ import pyarrow.parquet as pq
 
 from crawlrank.jobs.kernel.rank.equation import RECIPE
 from crawlrank.pipeline.data.output.spreadsheets import csv_pieces
-from crawlrank.pipeline.options import PrecedenceOptions
 from crawlrank.pipeline.precedence.browsertrix import config_lines
-from crawlrank.pipeline.ranking.digits import most_wrong, rounded
+from crawlrank.pipeline.precedence.options import PrecedenceOptions
+from crawlrank.pipeline.ranking.bounds import most_wrong, rounded
 from crawlrank.pipeline.ranking.sites.names import domain_name, host_name
 
 PAGE = pa.schema(

@@ -8,8 +8,8 @@ from datetime import timedelta
 
 from rich.filesize import decimal
 
-from crawlrank.pipeline.bounds import bounds_of
-from crawlrank.pipeline.contract import Round, Stop
+from crawlrank.pipeline.ranking.bounds import bounds_of
+from crawlrank.pipeline.ranking.stop import Round, Stop
 
 A_MINUTE = 60
 

@@ -12,9 +12,10 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, TextIO
 
-from crawlrank.pipeline.contract import ArchiveReport, Round, Stop
 from crawlrank.pipeline.data.memory import peak_memory
 from crawlrank.pipeline.progress.reporter import Clock, Tracking
+from crawlrank.pipeline.ranking.stop import Round, Stop
+from crawlrank.pipeline.steps import ArchiveReport
 from crawlrank.pipeline.terminal.json_text import json_text
 from crawlrank.pipeline.version import crawlrank_version
 from crawlrank.pipeline.workfolder.masking import masked, masked_all

@@ -12,10 +12,11 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-from crawlrank.pipeline.contract import ArchiveReport, Round, Stop
 from crawlrank.pipeline.data.memory import peak_memory
 from crawlrank.pipeline.progress.estimates import duration, round_line, volume
 from crawlrank.pipeline.progress.reporter import Clock, StepMeasure, Tracking
+from crawlrank.pipeline.ranking.stop import Round, Stop
+from crawlrank.pipeline.steps import ArchiveReport
 from crawlrank.pipeline.terminal import printable
 from crawlrank.pipeline.workfolder.masking import masked
 

@@ -7,8 +7,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from crawlrank.pipeline.contract import ArchiveReport, Round, Stop
 from crawlrank.pipeline.progress.estimates import rounds_left, seconds_left
+from crawlrank.pipeline.ranking.stop import Round, Stop
+from crawlrank.pipeline.steps import ArchiveReport
 
 BYTES, PARTS, ROUNDS = "bytes", "parts", "rounds"
 Clock = Callable[[], float]

@@ -22,8 +22,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from crawlrank.pipeline.contract import ArchiveReport, Round, Stop
 from crawlrank.pipeline.progress.reporter import Clock, Tracking
+from crawlrank.pipeline.ranking.stop import Round, Stop
+from crawlrank.pipeline.steps import ArchiveReport
 from crawlrank.pipeline.terminal.streams import reader_has_left
 from crawlrank.pipeline.version import crawlrank_version
 from crawlrank.pipeline.workfolder.lock import Lock

@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crawlrank.pipeline.data.graph import Floats, Mask
-from crawlrank.pipeline.options import MAX_BINS, CutOptions, Ties
+from crawlrank.pipeline.ranking.bounds import rounded, rounded_ends
 from crawlrank.pipeline.ranking.class_ranges import (
     ClassRange,
     Numbers,
@@ -37,7 +37,7 @@ from crawlrank.pipeline.ranking.class_ranges import (
     slices,
     together,
 )
-from crawlrank.pipeline.ranking.digits import rounded, rounded_ends
+from crawlrank.pipeline.ranking.options import MAX_BINS, CutOptions, Ties
 
 CUT_BYTES = 38  # a node, at most at a time; sorting takes 28, finding what is near 37
 PREFERENCE_BYTES = 8 + 13  # a node, with ties by links: preferences, and what is sorted by them

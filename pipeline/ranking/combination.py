@@ -12,18 +12,22 @@ are the same for every monotone change of the scores. By probability keeps dista
 ahead in one ranking stay far ahead. It suits rankings that are spread alike, such as PageRank with
 several teleports: where no page dangles, their mean is the PageRank of the mean teleport (Jeh,
 Widom 2003, Scaling personalized web search).
+
+As a method, `solve` returns the combined scores that it is given. It adds no error to theirs.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import numpy as np
 
-from crawlrank.pipeline.data.graph import Floats
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.data.graph import Floats, Positions
 from crawlrank.pipeline.ranking.correlations import midranks
+from crawlrank.pipeline.ranking.solution import Problem, Solution, exact
 
 
 def combine(
@@ -70,3 +74,21 @@ def _probabilities(scores: Floats) -> Floats:
         raise ValueError(f"the sum of the scores is {total}, expected a finite number above 0")
     shares: Floats = scores / total
     return shares
+
+
+def solve(problem: Problem) -> Solution:
+    """Raises BadInput for scores of another number of pages."""
+    scores = problem.combined
+    if scores is None or len(scores) != problem.csr.nodes:
+        count = 0 if scores is None else len(scores)
+        raise BadInput("--combine", f"{count} scores", f"{problem.csr.nodes}, one for each page")
+    return exact(problem.csr, scores)
+
+
+def base(weights: Floats | None) -> Floats:
+    return np.zeros(1)
+
+
+def shares(scores: Floats, outdegrees: Positions, more: Mapping[str, Floats]) -> Floats:
+    """0: no link adds to the score by itself."""
+    return np.zeros(len(scores))

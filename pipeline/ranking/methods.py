@@ -10,11 +10,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 from crawlrank.jobs.kernel.errors import BadInput
-from crawlrank.pipeline.contract import COMBINED, EMBEDDED, HITS, LINK_WEIGHT, PAGERANK, SITE
+from crawlrank.pipeline.ranking.inputs import LINK_WEIGHT
+from crawlrank.pipeline.steps import EMBEDDED
 
 if TYPE_CHECKING:
     from crawlrank.pipeline.data.graph import Floats, Positions
     from crawlrank.pipeline.ranking.solution import Problem, Solution
+
+PAGERANK = "pagerank"  # the default
+HITS = "hits"
+SITE = "site"  # the ranking of sites
+COMBINED = "combined"  # one that is made of others
 
 
 class Scoring(Protocol):
@@ -125,7 +131,7 @@ METHODS = {
             unnamed=0.5,
             more=("hubs",),
         ),
-        Method(COMBINED, "a combination", "crawlrank.pipeline.ranking.combined", of_links=False),
+        Method(COMBINED, "a combination", "crawlrank.pipeline.ranking.combination", of_links=False),
         Method(
             SITE,
             "PageRank of sites",

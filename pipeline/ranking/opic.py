@@ -36,9 +36,9 @@ from crawlrank.jobs.kernel.machine.machine_code import compiled
 from crawlrank.jobs.kernel.rank.equation import RECIPE, Equation
 from crawlrank.pipeline.data.graph import Floats, Graph, Positions, Targets
 from crawlrank.pipeline.data.mapped import release
-from crawlrank.pipeline.options import OpicOptions, Policy, VirtualPage
 from crawlrank.pipeline.ranking import opic_loops as loops
 from crawlrank.pipeline.ranking.certificate import SAFETY, UNIT
+from crawlrank.pipeline.ranking.options import OpicOptions, Policy, VirtualPage
 
 PAGES = 1 << 18  # visited at once
 OPIC_BYTES = 68  # a node, of the policy that takes most: greedy, for its tree

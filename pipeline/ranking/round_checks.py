@@ -7,7 +7,7 @@ import math
 from crawlrank.jobs.kernel.errors import BadInput, JobFailed
 from crawlrank.jobs.kernel.rank.plain_round import RoundSums
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl
-from crawlrank.pipeline.contract import Round
+from crawlrank.pipeline.ranking.stop import Round
 
 MASS_TOLERANCE = 1e-9
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from crawlrank.pipeline.contract import Round, Stop
 from crawlrank.pipeline.data.csr import Csr
 from crawlrank.pipeline.data.graph import Floats
 from crawlrank.pipeline.data.team import BLOCK
 from crawlrank.pipeline.ranking.pagerank.links import WeightedLinks
 from crawlrank.pipeline.ranking.sites.graph import SiteGraph
+from crawlrank.pipeline.ranking.stop import Round, Stop
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
-from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.errors import BadInput, unreadable
 from crawlrank.jobs.kernel.storage.opening import (
     PathOrUrl,
     as_path_or_url,
@@ -21,7 +21,7 @@ from crawlrank.jobs.kernel.storage.opening import (
     real,
     size_to_read,
 )
-from crawlrank.pipeline.contract import ArchiveReport, ArchiveTask
+from crawlrank.pipeline.steps import ArchiveReport, ArchiveTask
 from crawlrank.pipeline.workfolder.archive_identity import (
     Glance,
     Identified,
@@ -191,3 +191,22 @@ def forget_part(manifest: Manifest, part: str) -> None:
     of_part = [c for c, entry in manifest.archives.items() if entry["part"] == part]
     for content in of_part:
         del manifest.archives[content]
+
+
+def require_readable(reports: Sequence[ArchiveReport], skip_bad_files: bool, strict: bool) -> None:
+    """Raise BadInput for an archive without anything readable, or, if strict, for any damage."""
+    bad = [report for report in reports if report.error]
+    if bad and (not skip_bad_files or len(bad) == len(reports)):
+        kept = "The results of other archives are kept; --skip-bad-files goes on without "
+        kept += "it." if len(bad) == 1 else "these."
+        errors = [(masked(report.path), report.error or [""]) for report in bad]
+        raise unreadable(errors, len(reports), kept if len(bad) < len(reports) else "")
+    damaged = [report for report in reports if report.damage]
+    if strict and damaged:
+        offset, reason, detail = damaged[0].damage[0]
+        raise BadInput(
+            f"{masked(damaged[0].path)}, offset {offset}",
+            f"{reason} ({detail})",
+            "no damage, with --strict",
+            f"Damaged archives: {len(damaged):,} of {len(reports):,}.",
+        )

@@ -20,8 +20,8 @@ from typing import Any
 from crawlrank.jobs.kernel.errors import count_of
 from crawlrank.jobs.kernel.storage import stores
 from crawlrank.jobs.kernel.storage.opening import FILE, PathOrUrl, local_path
-from crawlrank.pipeline.contract import BEANS, SUMMARY
 from crawlrank.pipeline.data.datasets import move
+from crawlrank.pipeline.steps import BEANS, SUMMARY
 from crawlrank.pipeline.workfolder.digests import difference, recorded
 
 DatasetRecord = dict[str, Any]

@@ -12,8 +12,8 @@ from pathlib import Path
 from crawlrank.jobs.kernel.captures.choosing import CaptureRules
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl
-from crawlrank.pipeline.contract import EMBEDDED
 from crawlrank.pipeline.ranking.methods import Method, method_of
+from crawlrank.pipeline.steps import EMBEDDED
 from crawlrank.pipeline.workfolder.manifest import Manifest
 
 LINKS, KEYS, GRAPH = "links", "keys", "graph"

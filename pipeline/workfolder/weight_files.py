@@ -27,7 +27,6 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.formats.counters import MAX_EXAMPLES
@@ -36,6 +35,7 @@ from crawlrank.jobs.kernel.formats.reading import read_lines
 from crawlrank.jobs.kernel.keys.heritrix_form import HeritrixRejects, heritrix_form
 from crawlrank.jobs.kernel.storage.binary_files import require_text
 from crawlrank.jobs.kernel.storage.opening import require_file
+from crawlrank.pipeline.ranking.inputs import WeightLine
 
 SHAPE = "a page and its weight, with a tab or blanks between them"
 ALONE = "one page a line, without a weight"
@@ -54,14 +54,6 @@ DAMAGED = "not UTF-8"
 _IGNORED = re.compile(r"\s*(#.*)?", re.ASCII).fullmatch
 _ENTRY = re.compile(r"[\s\ufeff]*(\S+)\s*(#.*)?", re.ASCII).fullmatch
 _WITH_SCHEME = re.compile(r"[a-zA-Z][\w+\-]+:.*", re.ASCII).fullmatch
-
-
-class WeightLine(NamedTuple):
-    """line: its number, from 1. page: a URI or a key."""
-
-    line: int
-    page: str
-    weight: float
 
 
 @dataclass

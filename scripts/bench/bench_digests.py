@@ -14,10 +14,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from crawlrank.pipeline.contract import EMBEDDED
 from crawlrank.pipeline.options import RunOptions
 from crawlrank.pipeline.progress import Reporter
-from crawlrank.pipeline.run import run
+from crawlrank.pipeline.run.run import run
+from crawlrank.pipeline.steps import EMBEDDED
 from crawlrank.pipeline.workfolder import digests
 from crawlrank.pipeline.workfolder.integrity import checked
 from crawlrank.pipeline.workfolder.manifest import Manifest

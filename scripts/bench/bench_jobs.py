@@ -21,9 +21,9 @@ from typing import Any
 from crawlrank.jobs.mapreduce.job import Job
 from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.jobs.mapreduce.runners.local import LocalRunner
-from crawlrank.pipeline.contract import Stop
 from crawlrank.pipeline.engines.text import steps
 from crawlrank.pipeline.engines.text.plain_ranking import plain_rounds
+from crawlrank.pipeline.ranking.stop import Stop
 
 Row = dict[str, Any]
 ROWS: list[Row] = []

@@ -25,17 +25,19 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from crawlrank.pipeline.contract import Ranking, Stop
 from crawlrank.pipeline.data import scores_file
 from crawlrank.pipeline.data.csr import OFFSETS, OUTDEGREES, SOURCES
 from crawlrank.pipeline.data.memory import LEAST, Memory
+from crawlrank.pipeline.engines.contract import Ranking
 from crawlrank.pipeline.engines.embedded import ids, ranks, scores
 from crawlrank.pipeline.engines.embedded.canonicalization.numbering import URIS
 from crawlrank.pipeline.engines.embedded.engine import EmbeddedEngine
-from crawlrank.pipeline.options import PrecedenceOptions, ValidationOptions
 from crawlrank.pipeline.precedence import export as precedence
+from crawlrank.pipeline.precedence.options import PrecedenceOptions
 from crawlrank.pipeline.ranking.classes import PREFERENCE_BYTES
 from crawlrank.pipeline.ranking.methods import METHODS
+from crawlrank.pipeline.ranking.options import ValidationOptions
+from crawlrank.pipeline.ranking.stop import Stop
 from crawlrank.pipeline.ranking.validation.validate import VALIDATION_BYTES, validate
 
 LINKS = 4

@@ -16,8 +16,8 @@ import numpy as np
 from synthetic import web_like
 
 from crawlrank.pipeline.data.graph import Graph, read_graph
-from crawlrank.pipeline.options import OpicOptions
 from crawlrank.pipeline.ranking.opic import opic
+from crawlrank.pipeline.ranking.options import OpicOptions
 
 
 def made(edges: int) -> Graph:

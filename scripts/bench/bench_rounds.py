@@ -34,11 +34,11 @@ from crawlrank.jobs.kernel.errors import NotConverged
 from crawlrank.jobs.mapreduce.job import Job
 from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.jobs.mapreduce.runners.local import LocalRunner
-from crawlrank.pipeline.contract import Round, Stop
 from crawlrank.pipeline.data.graph import Graph, read_graph
 from crawlrank.pipeline.engines.text.packed_ranking import rank_packed
 from crawlrank.pipeline.engines.text.plain_ranking import plain_rounds
 from crawlrank.pipeline.estimate.process_tree import tree
+from crawlrank.pipeline.ranking.stop import Round, Stop
 
 TOLERANCE = 1e-6
 ROUNDS = 8  # timed

@@ -22,14 +22,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
 from crawlrank.jobs.kernel.formats.rows import Capture
-from crawlrank.pipeline.contract import ArchiveReport, ArchiveTask
 from crawlrank.pipeline.data.memory import half_of_machine
 from crawlrank.pipeline.engines.embedded.columns import CapturesWriter, LinksWriter
 from crawlrank.pipeline.engines.embedded.engine import EmbeddedEngine
 from crawlrank.pipeline.options import RunOptions
 from crawlrank.pipeline.progress.reporter import Reporter
 from crawlrank.pipeline.progress.running import Running
-from crawlrank.pipeline.run import PipelineRun, RunStep
+from crawlrank.pipeline.run.run import PipelineRun, RunStep
+from crawlrank.pipeline.steps import ArchiveReport, ArchiveTask
 from crawlrank.pipeline.workfolder.lock import locked
 from crawlrank.pipeline.workfolder.manifest import Manifest
 from crawlrank.pipeline.workfolder.work_folder import OF_ARCHIVES, temporary

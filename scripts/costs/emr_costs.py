@@ -119,8 +119,8 @@ def table(plan: Plan) -> str:
 def measured(links: int = 300_000, pages: int = 20_000) -> tuple[dict[str, float], float]:
     """STEPS and PLAIN on this machine, in this process."""
     from crawlrank.jobs.mapreduce.launcher import Launcher
-    from crawlrank.pipeline.contract import Stop
     from crawlrank.pipeline.engines.text import steps
+    from crawlrank.pipeline.ranking.stop import Stop
 
     rates: dict[str, float] = {}
 

@@ -64,7 +64,7 @@ EDITS: dict[str, tuple[Edit, ...]] = {
         ),
         Edit(
             "one-round-more-than-allowed",
-            "pipeline/contract.py",
+            "pipeline/ranking/stop.py",
             "len(rounds) >= self.max_rounds",
             "len(rounds) > self.max_rounds",
             "tests/pipeline/engines/text/test_ranking.py tests/pipeline/ranking/test_hits.py",
@@ -154,21 +154,21 @@ EDITS: dict[str, tuple[Edit, ...]] = {
         ),
         Edit(
             "bound-in-the-unit-of-scores-is-not-used",
-            "pipeline/ranking/digits.py",
+            "pipeline/ranking/bounds.py",
             "most = scores[part] + absolute",
             "most = scores[part]",
             CLASSES,
         ),
         Edit(
             "a-digit-too-many-is-resolved",
-            "pipeline/ranking/digits.py",
+            "pipeline/ranking/bounds.py",
             "min(DIGITS, math.floor(-math.log10(2 * eta)))",
             "min(DIGITS, math.ceil(-math.log10(2 * eta)))",
             f"{CLASSES} {VALIDATION}",
         ),
         Edit(
             "scaling-decides-what-lies-near-a-tie",
-            "pipeline/ranking/digits.py",
+            "pipeline/ranking/bounds.py",
             "sure = (margin > 1e-3)",
             "sure = (margin > -1)",
             CLASSES,

@@ -27,13 +27,13 @@ import duckdb
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from crawlrank.pipeline.options import PrecedenceOptions  # noqa: E402
 from crawlrank.pipeline.precedence import page_table  # noqa: E402
 from crawlrank.pipeline.precedence.export_scores import (  # noqa: E402
     export_filtered_precedence,
     export_scores,
 )
 from crawlrank.pipeline.precedence.filters import PageFilters, conditions  # noqa: E402
+from crawlrank.pipeline.precedence.options import PrecedenceOptions  # noqa: E402
 from crawlrank.pipeline.precedence.page_table import RankedPages  # noqa: E402
 
 PATH = "site' || (i % 50000) || '.example.org/folder/page-' || i || '.html'"

@@ -25,15 +25,18 @@ from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.mapreduce.launcher import CLUSTERS, RUNNERS
 from crawlrank.jobs.select_links import SelectLinks
 from crawlrank.pipeline import cli, import_text
-from crawlrank.pipeline import run as runs
 from crawlrank.pipeline.analysis.aopic_lab import lab
 from crawlrank.pipeline.analysis.audit import findings
 from crawlrank.pipeline.analysis.compare import diff, explain
-from crawlrank.pipeline.contract import EMBEDDED, Stop
 from crawlrank.pipeline.engines.text import steps
-from crawlrank.pipeline.options import PrecedenceOptions, RunOptions, ValidationOptions
+from crawlrank.pipeline.options import RunOptions
+from crawlrank.pipeline.precedence.options import PrecedenceOptions
 from crawlrank.pipeline.progress import reporter
 from crawlrank.pipeline.ranking import classes
+from crawlrank.pipeline.ranking.options import ValidationOptions
+from crawlrank.pipeline.ranking.stop import Stop
+from crawlrank.pipeline.run import run as runs
+from crawlrank.pipeline.steps import EMBEDDED
 
 #: what each command hands its options to
 FILLED: dict[str, tuple[Callable[..., Any], ...]] = {

@@ -164,7 +164,7 @@ import crawlrank.pipeline.data.memory
         ("crawlrank.pipeline.data.memory.LEAST = 3", "memory.LEAST"),
         ("runs.TABLE['a'] = 1", "run.TABLE"),
         ("page_rank.PageRank.combine = None", "PageRank.combine"),
-        ("def f():\n    from crawlrank.pipeline.run import run\n    run.x = 1", "run.x"),
+        ("def f():\n    from crawlrank.pipeline.run.run import run\n    run.x = 1", "run.x"),
         ("module = runs\nmodule.run = None", "run.run"),
         ("m = importlib.import_module('crawlrank.jobs.lines')\nm.X = 1", "lines.X"),
         ("sys.modules['crawlrank.jobs.lines'].X = 1", "lines.X"),

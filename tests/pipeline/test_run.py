@@ -18,11 +18,12 @@ from support.work_folders import hold, manifest_of
 
 from crawlrank.jobs.kernel.errors import NotConverged
 from crawlrank.jobs.kernel.storage.temporary import BESIDE
-from crawlrank.pipeline.contract import COLUMNS, STEPS, TEXT, TEXT_AT_URL, Stop, later_steps
 from crawlrank.pipeline.options import RunOptions
 from crawlrank.pipeline.progress.reporter import Reporter
-from crawlrank.pipeline.run import PipelineRun
-from crawlrank.pipeline.run import run as run_all
+from crawlrank.pipeline.ranking.stop import Stop
+from crawlrank.pipeline.run.run import PipelineRun
+from crawlrank.pipeline.run.run import run as run_all
+from crawlrank.pipeline.steps import COLUMNS, STEPS, TEXT, TEXT_AT_URL, later_steps
 
 FIXED = ("--iterations", 4, "--no-validate", *INLINE)
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from crawlrank.pipeline.bounds import EXACT, Bounds
+from crawlrank.pipeline.ranking.bounds import EXACT, Bounds
 
 SCORES = st.floats(0, 1e9, allow_subnormal=False)
 SMALL = st.floats(-12, 0.5).map(lambda power: 10**power)

@@ -25,8 +25,7 @@ from support.rankings import exact_rankings as exact
 from support.rankings.exact_rankings import Exact, Ids, Web
 from support.rankings.hard_graphs import hard_graphs
 
-from crawlrank.pipeline.contract import COMBINED
-from crawlrank.pipeline.ranking.methods import METHODS
+from crawlrank.pipeline.ranking.methods import COMBINED, METHODS
 
 pytestmark = pytest.mark.real
 Flags = npt.NDArray[np.bool_]

@@ -17,11 +17,12 @@ from support.runs import copy_of, finished
 
 from crawlrank.jobs.kernel.errors import NotConverged
 from crawlrank.jobs.mapreduce.launcher import Launcher
-from crawlrank.pipeline.contract import Ranking, Stop
 from crawlrank.pipeline.data.csr_files import open_csr
+from crawlrank.pipeline.engines.contract import Ranking
 from crawlrank.pipeline.engines.embedded.ranks import rank
 from crawlrank.pipeline.engines.text.packed_ranking import rank_packed
 from crawlrank.pipeline.ranking.methods import METHODS
+from crawlrank.pipeline.ranking.stop import Stop
 
 SEVERAL = ("--captures", "latest", "--fold", "redirects", "--no-validate")
 

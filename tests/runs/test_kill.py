@@ -27,10 +27,10 @@ from support.systems.own_engine import with_engine
 from support.waiting import awaited
 from support.work_folders import results_of
 
-from crawlrank.pipeline.engine_of_run import engine_of
 from crawlrank.pipeline.engines.text.engine import TextEngine
 from crawlrank.pipeline.options import RunOptions
 from crawlrank.pipeline.progress.reporter import Reporter
+from crawlrank.pipeline.run.engine import engine_of
 from crawlrank.pipeline.workfolder.lock import locked
 
 OPTIONS = {

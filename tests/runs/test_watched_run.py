@@ -18,7 +18,7 @@ from support.paths import LOOPBACK, ROOT, SAMPLES
 from support.runs import shared_warc
 from support.work_folders import manifest_of
 
-from crawlrank.pipeline.contract import STEPS
+from crawlrank.pipeline.steps import STEPS
 from crawlrank.pipeline.workfolder.lock import locked
 from crawlrank.pipeline.workfolder.manifest import Manifest
 

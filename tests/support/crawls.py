@@ -19,13 +19,13 @@ from typing import Any, NamedTuple
 from click.testing import CliRunner
 
 from crawlrank.jobs.mapreduce.launcher import Launcher
-from crawlrank.pipeline.bounds import bounds_of
 from crawlrank.pipeline.cli import main
-from crawlrank.pipeline.contract import Stop
 from crawlrank.pipeline.data.datasets import ORDER, merged
 from crawlrank.pipeline.engines.text import steps
-from crawlrank.pipeline.options import PrecedenceOptions
 from crawlrank.pipeline.precedence.export import export_precedence
+from crawlrank.pipeline.precedence.options import PrecedenceOptions
+from crawlrank.pipeline.ranking.bounds import bounds_of
+from crawlrank.pipeline.ranking.stop import Stop
 from support.commands import client
 from support.paths import ROOT
 

@@ -30,8 +30,8 @@ from crawlrank.jobs.kernel.formats.side_lines import side_name
 from crawlrank.jobs.kernel.storage import stores
 from crawlrank.jobs.mapreduce.launch import launch
 from crawlrank.jobs.mapreduce.launcher import Launcher
-from crawlrank.pipeline.contract import Stop
 from crawlrank.pipeline.engines.text.packed_ranking import rank_packed
+from crawlrank.pipeline.ranking.stop import Stop
 
 ARCHIVES = [
     LOOPBACK,

@@ -22,14 +22,14 @@ from crawlrank.jobs.kernel.errors import BadInput, JobFailed
 from crawlrank.jobs.mapreduce.job import Job
 from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.pipeline.cli import main
-from crawlrank.pipeline.contract import ArchiveTask
-from crawlrank.pipeline.engine_of_run import engine_of
 from crawlrank.pipeline.engines.text import archive_reports
 from crawlrank.pipeline.engines.text.cluster_extraction import LOST
 from crawlrank.pipeline.engines.text.emr_cluster import held_cluster
 from crawlrank.pipeline.engines.text.engine import TextEngine
 from crawlrank.pipeline.options import RunOptions
 from crawlrank.pipeline.progress.reporter import Reporter
+from crawlrank.pipeline.run.engine import engine_of
+from crawlrank.pipeline.steps import ArchiveTask
 from crawlrank.pipeline.workfolder.archives import given_archives, reports
 from crawlrank.pipeline.workfolder.manifest import Manifest
 

@@ -36,10 +36,12 @@ from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.jobs.mapreduce.orphans import end_orphans
 from crawlrank.jobs.mapreduce.outcome import Outcome, outcome_of
 from crawlrank.jobs.mapreduce.runners.applications import AT_WORK
-from crawlrank.pipeline.contract import ArchiveTask, Ranking, Round, Stop
+from crawlrank.pipeline.engines.contract import Ranking
 from crawlrank.pipeline.engines.text.cluster_extraction import LOST
 from crawlrank.pipeline.engines.text.engine import TextEngine
 from crawlrank.pipeline.ranking.methods import METHODS
+from crawlrank.pipeline.ranking.stop import Round, Stop
+from crawlrank.pipeline.steps import ArchiveTask
 
 pytestmark = pytest.mark.hadoop
 WORDS = [b"bad", *(b"word%d" % n for n in range(7)), *[b"most"] * 60_000]  # one reducer's

@@ -14,8 +14,8 @@ import numpy as np
 
 from crawlrank.pipeline.data.graph import Floats
 from crawlrank.pipeline.ranking.agreement import Displacement, RankAgreement, agreement
+from crawlrank.pipeline.ranking.bounds import rounded
 from crawlrank.pipeline.ranking.classes import Classes
-from crawlrank.pipeline.ranking.digits import rounded
 from crawlrank.pipeline.workfolder.results.finished import Finished
 
 

@@ -21,8 +21,8 @@ from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.pipeline.analysis.compare.diff_moves import Move, explained_moves
 from crawlrank.pipeline.analysis.compare.diff_side import NO_PAGE, RankedPage, Side, Sides
 from crawlrank.pipeline.data.graph import Positions
+from crawlrank.pipeline.ranking.bounds import rounded
 from crawlrank.pipeline.ranking.correlations import kendall, spearman
-from crawlrank.pipeline.ranking.digits import rounded
 from crawlrank.pipeline.workfolder.results.finished import Finished
 
 WITHOUT_EFFECT = ("--runner",)  # on results

@@ -19,11 +19,11 @@ from crawlrank.jobs.kernel.keys.heritrix_form import HeritrixRejects
 from crawlrank.pipeline.analysis.compare.links_to_page import LinksToPage, links_to_page
 from crawlrank.pipeline.analysis.compare.similar import unknown_page
 from crawlrank.pipeline.analysis.compare.standing import Standing, standing_of
-from crawlrank.pipeline.bounds import Bounds
-from crawlrank.pipeline.contract import SUMMARY
 from crawlrank.pipeline.precedence.caveats import Caveat, caveats_in
 from crawlrank.pipeline.precedence.heritrix_column import lasting_form
+from crawlrank.pipeline.ranking.bounds import Bounds
 from crawlrank.pipeline.ranking.sites.names import NAMES
+from crawlrank.pipeline.steps import SUMMARY
 from crawlrank.pipeline.workfolder.results.finished import Finished, Node
 from crawlrank.pipeline.workfolder.results.line_search import first_lines
 from crawlrank.pipeline.workfolder.results.page_keys import key_maker

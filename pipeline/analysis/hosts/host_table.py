@@ -25,12 +25,14 @@ import pyarrow.compute as pc
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.storage.temporary import temporary_folder
 from crawlrank.pipeline.analysis.hosts.linked_hosts import count_links, host_ranges
-from crawlrank.pipeline.bounds import Bounds
 from crawlrank.pipeline.data.database import batches, database
 from crawlrank.pipeline.data.graph import Positions
-from crawlrank.pipeline.options import HostSort, PrecedenceOptions, SiteBy
+from crawlrank.pipeline.options import HostSort
 from crawlrank.pipeline.precedence.filters import PageFilters
+from crawlrank.pipeline.precedence.options import PrecedenceOptions
 from crawlrank.pipeline.precedence.page_table import BUDGET, RankedPages, open_pages
+from crawlrank.pipeline.ranking.bounds import Bounds
+from crawlrank.pipeline.ranking.inputs import SiteBy
 from crawlrank.pipeline.ranking.sites.names import NAMES
 from crawlrank.pipeline.terminal import TextTable
 from crawlrank.pipeline.workfolder.imported import GRAPH

@@ -14,8 +14,8 @@ import pyarrow as pa
 
 from crawlrank.jobs.kernel.errors import BadInput, count_of
 from crawlrank.jobs.kernel.storage.temporary import temporary_folder
-from crawlrank.pipeline.bounds import Bounds
 from crawlrank.pipeline.data.parquet import parquet_batches
+from crawlrank.pipeline.ranking.bounds import Bounds
 from crawlrank.pipeline.ranking.classes import cut
 from crawlrank.pipeline.ranking.methods import method_of
 from crawlrank.pipeline.terminal import TextTable

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from crawlrank.pipeline.contract import EMBEDDED
 from crawlrank.pipeline.options import RunOptions, option_words
 from crawlrank.pipeline.ranking.methods import METHODS, method_of
+from crawlrank.pipeline.steps import EMBEDDED
 from crawlrank.pipeline.workfolder.manifest import Manifest
 from crawlrank.pipeline.workfolder.rankings import OWN
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from crawlrank.jobs.kernel.formats.counters import LINKS_WITHOUT_ID, SELF_LINKS, SOURCES_WITHOUT_ID
 from crawlrank.pipeline.analysis.compare.diff_side import Side
-from crawlrank.pipeline.contract import RANK
 from crawlrank.pipeline.data.csr import Csr
 from crawlrank.pipeline.ranking.structure.bow_tie import PARTS, bow_tie
 from crawlrank.pipeline.ranking.structure.components import (
@@ -21,6 +20,7 @@ from crawlrank.pipeline.ranking.structure.degrees import (
     outdegrees,
     reciprocity,
 )
+from crawlrank.pipeline.steps import RANK
 from crawlrank.pipeline.workfolder.imported import GRAPH
 from crawlrank.pipeline.workfolder.manifest import Manifest
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from crawlrank.pipeline.bounds import Bounds
+from crawlrank.pipeline.ranking.bounds import Bounds
 
 SCORES = ("score", "best", "score_highest", "score_lowest", "highest", "lowest", "gives")
 OF_RANKING = ("scores", "classes", "hosts", "sites")  # sections

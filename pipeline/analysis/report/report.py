@@ -36,9 +36,9 @@ from crawlrank.pipeline.analysis.report.score_section import (
     rounds_section,
     scores_section,
 )
-from crawlrank.pipeline.contract import RANK
 from crawlrank.pipeline.data.memory import require_memory
 from crawlrank.pipeline.precedence.caveats import caveats_in
+from crawlrank.pipeline.steps import RANK
 from crawlrank.pipeline.workfolder.manifest import Manifest, require_manifest
 from crawlrank.pipeline.workfolder.rankings import ranking_folder, require_current
 from crawlrank.pipeline.workfolder.results.dataset_folders import finished_manifest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crawlrank.pipeline.contract import BEANS, RANK, STEPS
+from crawlrank.pipeline.steps import BEANS, RANK, STEPS
 from crawlrank.pipeline.workfolder.imported import steps_of
 from crawlrank.pipeline.workfolder.manifest import Manifest
 from crawlrank.pipeline.workfolder.results.dataset_folders import UnusableDataset

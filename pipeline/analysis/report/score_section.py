@@ -11,12 +11,13 @@ import numpy as np
 
 from crawlrank.pipeline.analysis.compare.diff_side import Side
 from crawlrank.pipeline.analysis.report.page_rows import page_rows
-from crawlrank.pipeline.bounds import bounds_of
-from crawlrank.pipeline.contract import RANK, SUMMARY, Round
 from crawlrank.pipeline.data.csr import Csr
 from crawlrank.pipeline.data.graph import Floats
+from crawlrank.pipeline.ranking.bounds import bounds_of
 from crawlrank.pipeline.ranking.methods import method_of
+from crawlrank.pipeline.ranking.stop import Round
 from crawlrank.pipeline.ranking.structure.distribution import distribution
+from crawlrank.pipeline.steps import RANK, SUMMARY
 from crawlrank.pipeline.workfolder.manifest import Manifest
 from crawlrank.pipeline.workfolder.results.dataset_folders import UnusableDataset
 from crawlrank.pipeline.workfolder.results.finished import CURE, Finished

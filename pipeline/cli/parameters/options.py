@@ -1,5 +1,5 @@
-"""Options that several commands share. A group of options gives its command one object of
-pipeline/options.py, pipeline/contract.py or jobs/, whose defaults are those of the options."""
+"""Options that several commands share. A group of options gives its command one object, whose
+defaults are those of the options."""
 
 from __future__ import annotations
 
@@ -23,18 +23,12 @@ from crawlrank.pipeline.cli.parameters.groups import (
     option,
 )
 from crawlrank.pipeline.cli.parameters.types import LocalPath, Number, Size, SomeOf, Whole
-from crawlrank.pipeline.contract import COMBINED, TOLERANCE, Stop
 from crawlrank.pipeline.data.memory import Memory, half_of_machine
-from crawlrank.pipeline.options import (
-    MAX_BINS,
-    NODES,
-    Alias,
-    CutOptions,
-    PrecedenceOptions,
-    RunOptions,
-    ValidationOptions,
-)
-from crawlrank.pipeline.ranking.methods import METHODS
+from crawlrank.pipeline.options import NODES, RunOptions
+from crawlrank.pipeline.precedence.options import Alias, PrecedenceOptions
+from crawlrank.pipeline.ranking.methods import COMBINED, METHODS
+from crawlrank.pipeline.ranking.options import MAX_BINS, CutOptions, ValidationOptions
+from crawlrank.pipeline.ranking.stop import TOLERANCE, Stop
 from crawlrank.pipeline.workfolder.rankings import ranking_folder
 
 OUTPUT = LocalPath(path_type=Path)

@@ -12,15 +12,16 @@ from click.core import ParameterSource
 from crawlrank.jobs.kernel.errors import count_of
 from crawlrank.pipeline.cli.parameters.groups import field_option, grouped, option, together
 from crawlrank.pipeline.cli.parameters.options import OUTPUT
-from crawlrank.pipeline.contract import EMBEDDED, LINK_WEIGHT, SITE
-from crawlrank.pipeline.options import (
+from crawlrank.pipeline.ranking.inputs import (
+    LINK_WEIGHT,
     CombineBy,
     LinkWeights,
     PageWeights,
     SiteOptions,
     parsed_link_weights,
 )
-from crawlrank.pipeline.ranking.methods import METHODS, Method
+from crawlrank.pipeline.ranking.methods import METHODS, SITE, Method
+from crawlrank.pipeline.steps import EMBEDDED
 from crawlrank.pipeline.terminal import printable
 
 WEIGHTS = {
@@ -38,7 +39,7 @@ def _weights(**paths: Path | None) -> PageWeights | None:
         return None
     if len(named) > 1:
         raise click.UsageError(f"{' and '.join(name for name, _ in named)} exclude each other")
-    from crawlrank.pipeline.rank_weights import page_weights  # slow to import
+    from crawlrank.pipeline.run.weights import page_weights  # slow to import
 
     weights = page_weights(*named[0])
     if weights.damaged:

@@ -19,9 +19,9 @@ from crawlrank.jobs.kernel.formats.rows import Capture, LinkRun
 from crawlrank.jobs.kernel.storage.digesting import digested
 from crawlrank.jobs.kernel.storage.opening import name_of, opened
 from crawlrank.jobs.kernel.storage.positions import reported_position
-from crawlrank.pipeline.contract import ArchiveReport, ArchiveTask
 from crawlrank.pipeline.data.workers import Tell
 from crawlrank.pipeline.engines.embedded.columns import CapturesWriter, LinksWriter
+from crawlrank.pipeline.steps import ArchiveReport, ArchiveTask
 
 
 class ArchiveWork(NamedTuple):

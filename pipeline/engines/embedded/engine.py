@@ -14,21 +14,11 @@ from crawlrank.jobs.kernel.errors import NotConverged
 from crawlrank.jobs.kernel.formats.counters import LINKS_WITHOUT_ID, SELF_LINKS, SOURCES_WITHOUT_ID
 from crawlrank.jobs.kernel.formats.usable import DROPPED
 from crawlrank.jobs.kernel.keys.keys import Www
-from crawlrank.pipeline.contract import (
-    COLUMNS,
-    ArchiveReport,
-    ArchiveTask,
-    OnRound,
-    Ranking,
-    Round,
-    StepEntry,
-    Stop,
-    ValidationInput,
-)
 from crawlrank.pipeline.data.csr_files import open_csr
 from crawlrank.pipeline.data.datasets import move
 from crawlrank.pipeline.data.memory import LOOPS, Memory, require_memory
 from crawlrank.pipeline.data.scores_file import DUMMY, SCORES, open_scores, read_dummy
+from crawlrank.pipeline.engines.contract import Ranking, ValidationInput
 from crawlrank.pipeline.engines.embedded.canonicalization.canonicalize import canonicalize
 from crawlrank.pipeline.engines.embedded.canonicalization.numbering import URIS
 from crawlrank.pipeline.engines.embedded.extraction import extract_archives
@@ -47,12 +37,16 @@ from crawlrank.pipeline.engines.embedded.selection.select_links import FOLDS, se
 from crawlrank.pipeline.engines.embedded.sites.collapsing import collapse, open_sites
 from crawlrank.pipeline.engines.embedded.sites.numbering import hosts_of_pages
 from crawlrank.pipeline.engines.embedded.sites.site_table import write_sites
-from crawlrank.pipeline.options import LinkWeights, PrecedenceOptions, SiteOptions, Ties
 from crawlrank.pipeline.precedence.caveats import LinkCounts
 from crawlrank.pipeline.precedence.export import export_precedence
+from crawlrank.pipeline.precedence.options import PrecedenceOptions
 from crawlrank.pipeline.ranking.classes import PREFERENCE_BYTES
+from crawlrank.pipeline.ranking.inputs import LinkWeights, SiteOptions
+from crawlrank.pipeline.ranking.options import Ties
 from crawlrank.pipeline.ranking.pagerank.links import WeightedLinks
+from crawlrank.pipeline.ranking.stop import OnRound, Round, Stop
 from crawlrank.pipeline.ranking.validation.validate import VALIDATION_BYTES
+from crawlrank.pipeline.steps import COLUMNS, ArchiveReport, ArchiveTask, StepEntry
 from crawlrank.pipeline.workfolder.dataset_store import DatasetStore, remove
 from crawlrank.pipeline.workfolder.work_folder import WorkFolder, links_of
 

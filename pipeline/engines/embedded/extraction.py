@@ -15,7 +15,6 @@ from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
 from crawlrank.jobs.kernel.errors import died
 from crawlrank.jobs.kernel.machine.cores import at_a_time
 from crawlrank.jobs.kernel.storage.opening import size_to_read
-from crawlrank.pipeline.contract import ArchiveReport, ArchiveTask
 from crawlrank.pipeline.data.workers import Died, Tell, answers
 from crawlrank.pipeline.engines.embedded.archive_extraction import ArchiveWork
 from crawlrank.pipeline.engines.embedded.range_extraction import (
@@ -29,6 +28,7 @@ from crawlrank.pipeline.engines.embedded.range_extraction import (
     extract,
     works_of,
 )
+from crawlrank.pipeline.steps import ArchiveReport, ArchiveTask
 
 ReadWork = Callable[[Work, Tell], ArchiveReport | RangeReport]
 

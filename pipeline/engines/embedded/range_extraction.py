@@ -20,7 +20,6 @@ from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.storage.digesting import Digesting
 from crawlrank.jobs.kernel.storage.opening import is_url, opened
 from crawlrank.jobs.kernel.storage.positions import reported_position
-from crawlrank.pipeline.contract import ArchiveReport
 from crawlrank.pipeline.data.workers import Died, Tell
 from crawlrank.pipeline.engines.embedded.archive_extraction import (
     ArchiveWork,
@@ -28,6 +27,7 @@ from crawlrank.pipeline.engines.embedded.archive_extraction import (
     extract_items,
     writers,
 )
+from crawlrank.pipeline.steps import ArchiveReport
 
 LEAST, MOST = 1 << 22, 1 << 24  # bytes of a range
 SHARES = 16  # ranges for each process, if all archives were cut

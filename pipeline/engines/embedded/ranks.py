@@ -22,15 +22,16 @@ from zipfile import ZipFile
 
 import numpy as np
 
-from crawlrank.pipeline.contract import Ranking, Round, Stop
 from crawlrank.pipeline.data.csr import Csr
 from crawlrank.pipeline.data.graph import Floats
 from crawlrank.pipeline.data.growing import save
 from crawlrank.pipeline.data.memory import LOOPS, require_memory
 from crawlrank.pipeline.data.scores_file import DUMMY, SCORES, WEIGHTS
+from crawlrank.pipeline.engines.contract import Ranking
 from crawlrank.pipeline.ranking.pagerank.links import WeightedLinks
 from crawlrank.pipeline.ranking.sites.graph import SiteGraph
 from crawlrank.pipeline.ranking.solution import Problem, Solution, State
+from crawlrank.pipeline.ranking.stop import Round, Stop
 
 NODE_BYTES = 44  # three columns of scores, offsets and outdegrees, and a checkpoint
 LINK_BYTES = 28  # more with weighted links: hosts twice, what their weights sum to, and a count

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from crawlrank.jobs.kernel.errors import BadInput, unreadable
+from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl
 from crawlrank.jobs.mapreduce.outcome import Outcome
-from crawlrank.pipeline.contract import ArchiveReport, ArchiveTask
+from crawlrank.pipeline.steps import ArchiveReport, ArchiveTask
 from crawlrank.pipeline.workfolder.counting import add_counters
-from crawlrank.pipeline.workfolder.masking import masked
 
 ExtractedArchive = tuple[ArchiveTask, ArchiveReport]
 
@@ -59,25 +58,6 @@ def archive_reports(outcome: Outcome, names: Mapping[str, PathOrUrl]) -> list[Ar
         path, damaged = str(names[name]), damage.get(name, [])
         reports.append(ArchiveReport(path, note.part, end["counters"], damaged, error, digest))
     return reports
-
-
-def require_readable(reports: Sequence[ArchiveReport], skip_bad_files: bool, strict: bool) -> None:
-    """Raise BadInput for an archive without anything readable, or, if strict, for any damage."""
-    bad = [report for report in reports if report.error]
-    if bad and (not skip_bad_files or len(bad) == len(reports)):
-        kept = "The results of other archives are kept; --skip-bad-files goes on without "
-        kept += "it." if len(bad) == 1 else "these."
-        errors = [(masked(report.path), report.error or [""]) for report in bad]
-        raise unreadable(errors, len(reports), kept if len(bad) < len(reports) else "")
-    damaged = [report for report in reports if report.damage]
-    if strict and damaged:
-        offset, reason, detail = damaged[0].damage[0]
-        raise BadInput(
-            f"{masked(damaged[0].path)}, offset {offset}",
-            f"{reason} ({detail})",
-            "no damage, with --strict",
-            f"Damaged archives: {len(damaged):,} of {len(reports):,}.",
-        )
 
 
 def totals(reports: Sequence[ArchiveReport]) -> dict[str, int]:

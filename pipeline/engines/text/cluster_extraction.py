@@ -21,8 +21,8 @@ from crawlrank.jobs.kernel.storage.opening import PathOrUrl, absolute, size_of
 from crawlrank.jobs.mapreduce.launch import launch
 from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.jobs.mapreduce.outcome import Outcome
-from crawlrank.pipeline.contract import ArchiveReport, ArchiveTask
 from crawlrank.pipeline.engines.text.archive_reports import ExtractedArchive, archive_reports
+from crawlrank.pipeline.steps import ArchiveReport, ArchiveTask
 from crawlrank.pipeline.workfolder.manifest import fingerprint
 from crawlrank.pipeline.workfolder.work_folder import OF_ARCHIVES
 

@@ -36,9 +36,9 @@ from crawlrank.jobs.mapreduce.launch import launch
 from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.jobs.page_rank import PageRank
 from crawlrank.jobs.turn_links import TurnLinks
-from crawlrank.pipeline.contract import OnRound, Round, Stop
 from crawlrank.pipeline.ranking.hits.lanczos import CHANCE, ENDED
 from crawlrank.pipeline.ranking.hits.outcome import of_probabilities, without_gap, without_links
+from crawlrank.pipeline.ranking.stop import OnRound, Round, Stop
 
 TURNED, RANKS, HUBS_OF_RANKS = "turned", "ranks", "hubs"
 STATE = "hits"  # of a round's entry

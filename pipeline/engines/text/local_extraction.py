@@ -10,12 +10,12 @@ from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
 from crawlrank.jobs.kernel.storage.opening import size_to_read
 from crawlrank.jobs.mapreduce.launch import launch
 from crawlrank.jobs.mapreduce.launcher import Launcher
-from crawlrank.pipeline.contract import ArchiveTask
 from crawlrank.pipeline.engines.text.archive_reports import (
     ExtractedArchive,
     archive_reports,
     writable_names,
 )
+from crawlrank.pipeline.steps import ArchiveTask
 from crawlrank.pipeline.workfolder.dataset_store import DatasetStore
 
 AT_ONCE = 4  # archives for each process in one job, so that a kill costs no more than these

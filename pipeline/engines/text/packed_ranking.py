@@ -37,10 +37,10 @@ from crawlrank.jobs.pack_graph import PackGraph
 from crawlrank.jobs.packed_round import PackedRound
 from crawlrank.jobs.page_rank import PageRank
 from crawlrank.jobs.unpack_ranks import UnpackRanks
-from crawlrank.pipeline.contract import OnRound, Round, Stop
 from crawlrank.pipeline.engines.text.packed_ranges import plan_of
 from crawlrank.pipeline.ranking.acceleration import Groups, Products, Steering
 from crawlrank.pipeline.ranking.round_checks import check_start, round_entry
+from crawlrank.pipeline.ranking.stop import OnRound, Round, Stop
 
 STRUCTURE, RANKS = "structure", "ranks"
 NOTE = "_plan.json"

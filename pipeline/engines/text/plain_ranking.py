@@ -19,8 +19,8 @@ from crawlrank.jobs.mapreduce.launch import launch
 from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.jobs.mapreduce.outcome import Outcome
 from crawlrank.jobs.page_rank import PageRank
-from crawlrank.pipeline.contract import OnRound, Round, Stop
 from crawlrank.pipeline.ranking.round_checks import check_mass, check_start, round_entry
+from crawlrank.pipeline.ranking.stop import OnRound, Round, Stop
 
 
 def plain_rounds(

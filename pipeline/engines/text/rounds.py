@@ -17,10 +17,10 @@ from crawlrank.jobs.kernel.rank.equation import RECIPE, Equation
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl
 from crawlrank.jobs.kernel.storage.stores import join
 from crawlrank.jobs.mapreduce.launcher import Launcher
-from crawlrank.pipeline.contract import OnRound, Round, Stop
 from crawlrank.pipeline.engines.text.hits_rounds import STATE
 from crawlrank.pipeline.engines.text.packed_ranking import rank_packed
 from crawlrank.pipeline.engines.text.plain_ranking import plain_rounds
+from crawlrank.pipeline.ranking.stop import OnRound, Round, Stop
 
 MASS_TOLERANCE = 1e-9
 

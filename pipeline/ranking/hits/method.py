@@ -20,7 +20,6 @@ from collections.abc import Mapping
 import numpy as np
 
 from crawlrank.jobs.kernel.errors import BadInput
-from crawlrank.pipeline.contract import Round
 from crawlrank.pipeline.data.graph import Floats, Positions
 from crawlrank.pipeline.data.team import Team, read_only, team_of
 from crawlrank.pipeline.ranking.hits.lanczos import (
@@ -35,6 +34,7 @@ from crawlrank.pipeline.ranking.hits.links import Links
 from crawlrank.pipeline.ranking.hits.outcome import HitsScores, entry_of, without_gap, without_links
 from crawlrank.pipeline.ranking.hits.passes import solve_by_passes
 from crawlrank.pipeline.ranking.solution import Problem, Solution, State
+from crawlrank.pipeline.ranking.stop import Round
 
 HOPED = 0.1  # gap, relative, that the residual is made small enough for before the gap is looked at
 

@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from crawlrank.jobs.kernel.errors import BadInput
-from crawlrank.pipeline.contract import Round
 from crawlrank.pipeline.data.graph import Floats
 from crawlrank.pipeline.data.team import Team
 from crawlrank.pipeline.ranking.solution import Solution
+from crawlrank.pipeline.ranking.stop import Round
 
 CURE = (
     "With --runner embedded, give --perturb 1e-6, which adds that to every entry of the matrix of"

@@ -13,7 +13,6 @@ import time
 
 import numpy as np
 
-from crawlrank.pipeline.contract import Round, Stop
 from crawlrank.pipeline.data.csr import Ids, Offsets
 from crawlrank.pipeline.data.graph import Floats
 from crawlrank.pipeline.data.team import Team
@@ -21,6 +20,7 @@ from crawlrank.pipeline.ranking.exact_sums import sum_of
 from crawlrank.pipeline.ranking.hits.kernels import gather_exactly, square_sum, turn
 from crawlrank.pipeline.ranking.hits.outcome import HitsScores, entry_of, without_links
 from crawlrank.pipeline.ranking.solution import OnState, Solution, State
+from crawlrank.pipeline.ranking.stop import Round, Stop
 
 
 def solve_by_passes(

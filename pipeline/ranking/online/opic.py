@@ -33,12 +33,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from crawlrank.pipeline.contract import Round
 from crawlrank.pipeline.data.csr import Csr
 from crawlrank.pipeline.data.graph import Floats, Positions
 from crawlrank.pipeline.ranking.certificate import SAFETY
 from crawlrank.pipeline.ranking.online.loops import imbalance, read_pages, total
 from crawlrank.pipeline.ranking.solution import Problem, Solution, State, exact
+from crawlrank.pipeline.ranking.stop import Round
 
 
 def solve(problem: Problem) -> Solution:

@@ -53,7 +53,6 @@ from typing import NamedTuple
 import numpy as np
 
 from crawlrank.jobs.kernel.errors import BadInput
-from crawlrank.pipeline.contract import Round
 from crawlrank.pipeline.data.csr import Csr, Ids, Offsets
 from crawlrank.pipeline.data.graph import Floats, Positions
 from crawlrank.pipeline.data.memory import LOOPS, require_memory
@@ -63,6 +62,7 @@ from crawlrank.pipeline.ranking.online.aggregation import factors
 from crawlrank.pipeline.ranking.online.loops import total
 from crawlrank.pipeline.ranking.online.opic import share_of
 from crawlrank.pipeline.ranking.solution import Problem, Solution, State, exact
+from crawlrank.pipeline.ranking.stop import Round
 
 NEUTRAL = 0.5  # the relevance of pages without one
 HUGE = 1e6  # a bound that says nothing

@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 
 from crawlrank.jobs.kernel.errors import BadInput
-from crawlrank.pipeline.contract import LINK_WEIGHT
 from crawlrank.pipeline.data.csr import Csr
 from crawlrank.pipeline.data.csr_files import open_csr
 from crawlrank.pipeline.data.graph import PIECE, Floats, Mask, Positions, Targets
@@ -23,7 +22,7 @@ from crawlrank.pipeline.data.scores_file import (
     WEIGHTS,
     open_scores,
 )
-from crawlrank.pipeline.options import parsed_link_weights
+from crawlrank.pipeline.ranking.inputs import LINK_WEIGHT, parsed_link_weights
 from crawlrank.pipeline.workfolder.results.finished import (
     CAPTURE_COLUMNS,
     CURE,

@@ -32,10 +32,9 @@ import pyarrow as pa
 
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.formats.datasets import CAPTURES
-from crawlrank.pipeline.bounds import Bounds, bounds_of, relative_bound
-from crawlrank.pipeline.contract import RANK
 from crawlrank.pipeline.data.csr import Csr
 from crawlrank.pipeline.data.graph import Floats, Mask, Positions, Targets
+from crawlrank.pipeline.ranking.bounds import Bounds, bounds_of, digits_for, relative_bound
 from crawlrank.pipeline.ranking.classes import (
     Classes,
     Preferences,
@@ -43,8 +42,8 @@ from crawlrank.pipeline.ranking.classes import (
     preferences,
     preferred_first,
 )
-from crawlrank.pipeline.ranking.digits import digits_for
 from crawlrank.pipeline.ranking.methods import Method, method_of
+from crawlrank.pipeline.steps import RANK
 from crawlrank.pipeline.workfolder.imported import WITHOUT_URIS
 from crawlrank.pipeline.workfolder.manifest import Manifest
 from crawlrank.pipeline.workfolder.results.dataset_folders import DatasetFolders

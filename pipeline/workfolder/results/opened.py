@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.storage.opening import is_url
-from crawlrank.pipeline.contract import EMBEDDED
+from crawlrank.pipeline.steps import EMBEDDED
 from crawlrank.pipeline.workfolder.manifest import Manifest
 from crawlrank.pipeline.workfolder.results.dataset_folders import finished_manifest
 

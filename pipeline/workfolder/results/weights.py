@@ -16,9 +16,9 @@ import pyarrow as pa
 from crawlrank.jobs.kernel.errors import BadInput, count_of
 from crawlrank.jobs.kernel.formats.counters import MAX_EXAMPLES
 from crawlrank.pipeline.data.graph import Floats, Mask, Positions
+from crawlrank.pipeline.ranking.inputs import WeightLine
 from crawlrank.pipeline.workfolder.results.finished import CURE, Finished
 from crawlrank.pipeline.workfolder.results.page_keys import NotAURI, key_maker
-from crawlrank.pipeline.workfolder.weight_files import WeightLine
 
 #: the node of each page by its number; -1 without one
 NODES_OF_KEYS = """

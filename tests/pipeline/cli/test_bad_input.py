@@ -36,7 +36,7 @@ from support.faults.stopping import interrupt, stopped
 from support.paths import DAMAGED, LOOPBACK
 from support.runs import copy_of, finished, shared_warc
 
-from crawlrank.pipeline.contract import STEPS
+from crawlrank.pipeline.steps import STEPS
 
 # ---- archives
 

@@ -18,7 +18,7 @@ from support.crawls import INLINE, Said, crawlrank, datasets, environment, ok
 from support.paths import LOOPBACK, ROOT
 
 from crawlrank.pipeline.cli import loaded, main
-from crawlrank.pipeline.contract import STEPS
+from crawlrank.pipeline.steps import STEPS
 
 COMMANDS = list(main.commands)
 HEAVY = {"numpy", "numba", "pyarrow", "duckdb", "mrjob", "selectolax"}

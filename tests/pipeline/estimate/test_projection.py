@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from crawlrank.pipeline.contract import Stop
 from crawlrank.pipeline.estimate.clusters import cluster_needs
 from crawlrank.pipeline.estimate.growth import Bracket, exactly
 from crawlrank.pipeline.estimate.projection import (
@@ -15,6 +14,7 @@ from crawlrank.pipeline.estimate.projection import (
     seconds_of_steps,
 )
 from crawlrank.pipeline.estimate.sample_run import SampleRun
+from crawlrank.pipeline.ranking.stop import Stop
 
 COUNTS = RowTimes(links=exactly(100), captures=exactly(100), uris=exactly(20))
 ROWS = {"links": 1000, "captures": 50, "uris": 600, "graph": 500}

@@ -23,10 +23,10 @@ from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.keys.heritrix_form import HeritrixRejects, heritrix_form, lookup_key
 from crawlrank.jobs.kernel.keys.uris import as_crawled
 from crawlrank.pipeline.data.memory import parse_size
-from crawlrank.pipeline.options import PrecedenceOptions
 from crawlrank.pipeline.precedence import lint
 from crawlrank.pipeline.precedence.export import PrecedenceSummary, export_precedence
 from crawlrank.pipeline.precedence.heritrix_loader import load
+from crawlrank.pipeline.precedence.options import PrecedenceOptions
 from crawlrank.pipeline.precedence.scored import FIXED, ByKey, open_scored
 
 

@@ -17,11 +17,11 @@ from crawlrank.jobs.extract_links import ExtractLinks
 from crawlrank.jobs.kernel.storage.positions import reported_position
 from crawlrank.jobs.mapreduce.launch import launch
 from crawlrank.jobs.mapreduce.launcher import Launcher
-from crawlrank.pipeline.contract import Round, Stop
 from crawlrank.pipeline.progress.bars import Bars
 from crawlrank.pipeline.progress.estimates import duration
 from crawlrank.pipeline.progress.plain_lines import Plain
 from crawlrank.pipeline.progress.reporter import Tracking
+from crawlrank.pipeline.ranking.stop import Round, Stop
 
 
 def test_plain_lines_are_rare(capsys: pytest.CaptureFixture[str]) -> None:

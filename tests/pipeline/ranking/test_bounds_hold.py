@@ -21,14 +21,14 @@ from support.rankings.bound_cases import Case, cases, clique_with_end
 from crawlrank.jobs.kernel.rank import packed_loops
 from crawlrank.jobs.kernel.rank.equation import Equation
 from crawlrank.jobs.kernel.rank.plain_round import DOUBT, UNIT, RoundSums, RoundTally, new_score
-from crawlrank.pipeline.bounds import bounds_of
-from crawlrank.pipeline.contract import Round, Stop
 from crawlrank.pipeline.data.graph import Floats
+from crawlrank.pipeline.ranking.bounds import bounds_of
 from crawlrank.pipeline.ranking.pagerank import method as pagerank
 from crawlrank.pipeline.ranking.pagerank.links import WeightedLinks
 from crawlrank.pipeline.ranking.pagerank.plain import SUMS
 from crawlrank.pipeline.ranking.pagerank.plain_kernels import divide, plain
 from crawlrank.pipeline.ranking.solution import Problem
+from crawlrank.pipeline.ranking.stop import Round, Stop
 
 MUCH = 1 << 40
 Long = np.longdouble

@@ -17,14 +17,14 @@ from support.rankings.bound_cases import Case, cases
 from support.rankings.exact_rankings import Exact, Web
 
 from crawlrank.jobs.kernel.errors import BadInput
-from crawlrank.pipeline.bounds import bounds_of
-from crawlrank.pipeline.contract import Stop
 from crawlrank.pipeline.data.graph import Floats, Graph
+from crawlrank.pipeline.ranking.bounds import bounds_of
 from crawlrank.pipeline.ranking.hits import method as hits
 from crawlrank.pipeline.ranking.online import opic, opic_hits
 from crawlrank.pipeline.ranking.sites import method as sites
 from crawlrank.pipeline.ranking.sites.graph import SiteGraph
 from crawlrank.pipeline.ranking.solution import Problem, Solution
+from crawlrank.pipeline.ranking.stop import Stop
 
 MUCH = 1 << 40
 

@@ -13,9 +13,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support.drawing import examples
 
-from crawlrank.pipeline.options import Ties
+from crawlrank.pipeline.ranking.bounds import digits_for, rounded
 from crawlrank.pipeline.ranking.classes import cut, possible, preferences, preferred_first
-from crawlrank.pipeline.ranking.digits import digits_for, rounded
+from crawlrank.pipeline.ranking.options import Ties
 
 FEW = st.sampled_from([0.15, 0.2, 0.25, 1.0, 1.1, 1.15, 3.0, 9.95])
 POSITIVE = st.floats(min_value=1e-30, max_value=1e30)

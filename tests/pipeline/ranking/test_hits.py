@@ -14,12 +14,12 @@ from support.drawing import examples
 from support.graphs import csr_of, graph_of, graphs, ldbc, untimed, web_like
 
 from crawlrank.jobs.kernel.errors import BadInput
-from crawlrank.pipeline.contract import Round, Stop
 from crawlrank.pipeline.data.graph import Floats, Graph
 from crawlrank.pipeline.ranking.hits import lanczos
 from crawlrank.pipeline.ranking.hits.method import solve
 from crawlrank.pipeline.ranking.hits.outcome import of_probabilities
 from crawlrank.pipeline.ranking.solution import Problem, Solution, State
+from crawlrank.pipeline.ranking.stop import Round, Stop
 
 MUCH = 1 << 40
 WEB = web_like(200, seed=4)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlrank.pipeline.ranking.kappa import kappa, quadratic_weights
+from crawlrank.pipeline.ranking.correlations import kappa, quadratic_weights
 
 # (table, weights) and what is published of kappa, its standard error and its interval
 EXAMPLE_1969 = [[106, 10, 4], [22, 28, 10], [2, 12, 6]]  # Fleiss, Cohen, Everitt 1969, n = 200

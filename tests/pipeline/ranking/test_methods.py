@@ -11,9 +11,9 @@ from support.crawls import crawlrank
 from support.graphs import csr_of, web_like
 
 from crawlrank.jobs.kernel.errors import BadInput
-from crawlrank.pipeline.contract import Stop
 from crawlrank.pipeline.ranking.methods import METHODS, Scoring, method_of
 from crawlrank.pipeline.ranking.solution import Problem
+from crawlrank.pipeline.ranking.stop import Stop
 
 WEB = web_like(300, seed=2)
 

@@ -31,9 +31,9 @@ from support.graphs import (
 
 from crawlrank.jobs.kernel.machine import machine_code
 from crawlrank.pipeline.data.graph import Graph
-from crawlrank.pipeline.options import OpicOptions, Policy
 from crawlrank.pipeline.ranking import opic as module
 from crawlrank.pipeline.ranking.opic import Checkpoint, OpicResult, opic
+from crawlrank.pipeline.ranking.options import OpicOptions, Policy
 
 POLICIES: tuple[Policy, ...] = ("cycle", "random", "greedy")
 Floats = npt.NDArray[np.float64]

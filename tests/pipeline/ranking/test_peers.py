@@ -14,13 +14,13 @@ from support.graphs import csr_of, ldbc
 from support.inputs.samples import needs_reference
 from support.paths import REFERENCE
 
-from crawlrank.pipeline.contract import Stop
 from crawlrank.pipeline.data.graph import Floats, Graph, read_graph
 from crawlrank.pipeline.ranking import personalized
 from crawlrank.pipeline.ranking.hits import method as hits
 from crawlrank.pipeline.ranking.pagerank import method as pagerank
 from crawlrank.pipeline.ranking.pagerank.links import WeightedLinks
 from crawlrank.pipeline.ranking.solution import Problem
+from crawlrank.pipeline.ranking.stop import Stop
 
 FINE = Stop(tolerance=1e-11, max_rounds=1000)
 LDBC = ("pr__dir", "pr__undir", "example__example-directed", "example__example-undirected")

@@ -25,10 +25,10 @@ from support.graphs import (
 
 from crawlrank.jobs.kernel.errors import BadInput, NotConverged
 from crawlrank.pipeline.data.graph import Floats, Graph, Mask
-from crawlrank.pipeline.options import ValidationOptions
 from crawlrank.pipeline.precedence.captured import captured_nodes
 from crawlrank.pipeline.ranking.classes import cut
 from crawlrank.pipeline.ranking.opic import opic
+from crawlrank.pipeline.ranking.options import ValidationOptions
 from crawlrank.pipeline.ranking.validation.report import ValidationReport, tables
 from crawlrank.pipeline.ranking.validation.validate import validate
 

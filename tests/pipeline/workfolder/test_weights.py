@@ -11,8 +11,8 @@ from support.crawls import html, ok, response, write_records
 
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.formats.counters import MAX_EXAMPLES
+from crawlrank.pipeline.ranking.inputs import WeightLine
 from crawlrank.pipeline.workfolder.results.weights import nodes_of, weights_of
-from crawlrank.pipeline.workfolder.weight_files import WeightLine
 
 RUN = ("--iterations", 3, "--no-validate", "--quiet", "--nodes", "all", "--jobs", 1)
 #: ids are in byte order of the keys

@@ -31,15 +31,16 @@ import crawlrank.pipeline.workfolder.results.lines  # noqa: F401 (imported once,
 from crawlrank.jobs.kernel.errors import CrawlrankError
 from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.pipeline.cli import main
-from crawlrank.pipeline.contract import Ranking, Stop
 from crawlrank.pipeline.data.memory import LEAST, Memory
+from crawlrank.pipeline.engines.contract import Ranking
 from crawlrank.pipeline.engines.embedded.engine import EmbeddedEngine
 from crawlrank.pipeline.engines.text.packed_ranking import rank_packed
 from crawlrank.pipeline.export_text import export_text
-from crawlrank.pipeline.options import PrecedenceOptions
+from crawlrank.pipeline.precedence.options import PrecedenceOptions
 from crawlrank.pipeline.ranking.methods import METHODS
 from crawlrank.pipeline.ranking.pagerank.method import solve
 from crawlrank.pipeline.ranking.solution import Problem
+from crawlrank.pipeline.ranking.stop import Stop
 from crawlrank.pipeline.ranking.validation.validate import validate
 from support.faults.forks import SERVER, forked
 

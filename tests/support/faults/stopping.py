@@ -18,10 +18,12 @@ from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any
 
-from crawlrank.pipeline.contract import OnRound, Ranking, Round, StepEntry
-from crawlrank.pipeline.engine_of_run import MakeEngine, engine_of
+from crawlrank.pipeline.engines.contract import Ranking
 from crawlrank.pipeline.options import RunOptions
 from crawlrank.pipeline.progress.reporter import Reporter, Several
+from crawlrank.pipeline.ranking.stop import OnRound, Round
+from crawlrank.pipeline.run.engine import MakeEngine, engine_of
+from crawlrank.pipeline.steps import StepEntry
 from crawlrank.pipeline.workfolder.lock import looked_at
 from crawlrank.pipeline.workfolder.manifest import Manifest
 from support.faults.forks import forked

@@ -9,7 +9,7 @@ import click
 
 from crawlrank.pipeline.cli import CommandGroup, main
 from crawlrank.pipeline.cli.run import ENGINE
-from crawlrank.pipeline.engine_of_run import MakeEngine
+from crawlrank.pipeline.run.engine import MakeEngine
 
 
 class _Group(CommandGroup):

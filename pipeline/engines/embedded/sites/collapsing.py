@@ -32,7 +32,7 @@ from crawlrank.pipeline.data.growing import Growing, save
 from crawlrank.pipeline.data.mapped import release
 from crawlrank.pipeline.data.parquet import CHECKED
 from crawlrank.pipeline.engines.embedded.sites.numbering import site_of_pages
-from crawlrank.pipeline.options import SiteOptions
+from crawlrank.pipeline.ranking.inputs import SiteOptions
 from crawlrank.pipeline.ranking.sites.graph import SiteGraph
 from crawlrank.pipeline.ranking.sites.names import NAMES
 

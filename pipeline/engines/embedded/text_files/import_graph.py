@@ -24,7 +24,6 @@ from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.formats.lines import DUMMY, START_SCORE, parse_graph_line, parse_map_row
 from crawlrank.jobs.kernel.formats.reading import read_all, read_rows
 from crawlrank.jobs.kernel.formats.rows import UNKNOWN
-from crawlrank.pipeline.contract import StepResult
 from crawlrank.pipeline.data.csr import id_type
 from crawlrank.pipeline.data.database import batches, database
 from crawlrank.pipeline.data.graph import CURE, refuse_node
@@ -35,6 +34,7 @@ from crawlrank.pipeline.engines.embedded.graph.gen_graph import write_graph
 from crawlrank.pipeline.engines.embedded.ids import IDS, MAP
 from crawlrank.pipeline.engines.embedded.ids import SCHEMA as MAP_SCHEMA
 from crawlrank.pipeline.precedence.scored import decoded, insert, row_batches
+from crawlrank.pipeline.steps import StepResult
 
 PIECE = 1 << 20
 TWICE = "SELECT min(key) FROM mapped GROUP BY key HAVING count(*) > 1 LIMIT 1"

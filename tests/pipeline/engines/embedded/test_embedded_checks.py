@@ -24,7 +24,6 @@ from crawlrank.jobs.kernel.rank.packed_graph import Sections
 from crawlrank.jobs.kernel.rank.packed_plan import Plan, plan_from
 from crawlrank.jobs.kernel.rank.packing import Where, from_text, read_section, to_text
 from crawlrank.jobs.mapreduce.launcher import Launcher
-from crawlrank.pipeline.contract import Stop
 from crawlrank.pipeline.data.csr import OFFSETS, OUTDEGREES, SOURCES
 from crawlrank.pipeline.data.csr_files import open_csr
 from crawlrank.pipeline.data.growing import save
@@ -34,6 +33,7 @@ from crawlrank.pipeline.data.scores_file import open_scores
 from crawlrank.pipeline.engines.embedded.ranks import read_checkpoint, write_checkpoint
 from crawlrank.pipeline.engines.text.packed_ranking import rank_packed
 from crawlrank.pipeline.ranking.solution import State
+from crawlrank.pipeline.ranking.stop import Stop
 
 # ---- the graph
 

@@ -28,8 +28,8 @@ from support.work_folders import await_end, files_of, hold, tree_of
 
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.pipeline.data.database import database
-from crawlrank.pipeline.options import PrecedenceOptions
 from crawlrank.pipeline.precedence.export import export_precedence
+from crawlrank.pipeline.precedence.options import PrecedenceOptions
 
 ROUNDS = ("--iterations", "3", "--no-validate", "--jobs", "2")
 RANKED = re.compile(r"^page-rank: round (\d+)", re.MULTILINE)

@@ -21,13 +21,13 @@ from crawlrank.jobs.kernel.formats.lines import (
     parse_link,
 )
 from crawlrank.jobs.kernel.formats.rows import UNKNOWN, Capture
-from crawlrank.pipeline.contract import ArchiveReport, ArchiveTask
 from crawlrank.pipeline.data.parquet import schema_of
 from crawlrank.pipeline.data.workers import Tell
 from crawlrank.pipeline.engines.embedded.columns import CAPTURE_SCHEMA
 from crawlrank.pipeline.engines.embedded.extraction import ReadWork, extract_archives
 from crawlrank.pipeline.engines.embedded.range_extraction import LEAST, Work, extract
 from crawlrank.pipeline.engines.text import steps
+from crawlrank.pipeline.steps import ArchiveReport, ArchiveTask
 from crawlrank.pipeline.workfolder.archives import archive_tasks, given_archives
 
 SMALL = [LOOPBACK, *DAMAGED.iterdir(), SMALL_ARCHIVES / "samples__warcs__HTTP404.warc"]

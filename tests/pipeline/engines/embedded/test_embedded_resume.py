@@ -9,15 +9,16 @@ import pytest
 from support.graphs import csr_of, exact_scores, saved, untimed, web_like
 
 from crawlrank.jobs.kernel.errors import NotConverged
-from crawlrank.pipeline.contract import Ranking, Round, Stop
 from crawlrank.pipeline.data.csr import Csr
 from crawlrank.pipeline.data.scores_file import DUMMY, SCORES
+from crawlrank.pipeline.engines.contract import Ranking
 from crawlrank.pipeline.engines.embedded import ranks
 from crawlrank.pipeline.engines.embedded.ranks import rank
 from crawlrank.pipeline.ranking.methods import METHODS
 from crawlrank.pipeline.ranking.pagerank.links import WeightedLinks
 from crawlrank.pipeline.ranking.pagerank.method import solve
 from crawlrank.pipeline.ranking.solution import Problem, State
+from crawlrank.pipeline.ranking.stop import Round, Stop
 
 PAGERANK = METHODS["pagerank"]
 MUCH = 1 << 40

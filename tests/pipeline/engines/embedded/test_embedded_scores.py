@@ -23,9 +23,9 @@ from crawlrank.pipeline.data.database import database
 from crawlrank.pipeline.data.scores_table import best_first
 from crawlrank.pipeline.engines.embedded.scores import TOTALLED, join_scores, one_row_a_key
 from crawlrank.pipeline.engines.text.steps import join_scores as join_scores_by_jobs
-from crawlrank.pipeline.options import PrecedenceOptions
 from crawlrank.pipeline.precedence.export import export_precedence
 from crawlrank.pipeline.precedence.lines import Formed, Lines
+from crawlrank.pipeline.precedence.options import PrecedenceOptions
 
 BUDGET = 1 << 30
 NO_ID = 2**32 - 1

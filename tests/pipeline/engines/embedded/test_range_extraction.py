@@ -11,11 +11,11 @@ import pytest
 from support.paths import LOOPBACK, SAMPLES
 
 from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
-from crawlrank.pipeline.contract import ArchiveReport
 from crawlrank.pipeline.data.workers import Tell
 from crawlrank.pipeline.engines.embedded.archive_extraction import ArchiveWork
 from crawlrank.pipeline.engines.embedded.extraction import extract_archives
 from crawlrank.pipeline.engines.embedded.range_extraction import JoinWork, Work, extract
+from crawlrank.pipeline.steps import ArchiveReport
 from crawlrank.pipeline.workfolder.archives import archive_tasks, given_archives
 
 ARC, WARC = SAMPLES / "aut-example.arc.gz", SAMPLES / "aut-example.warc.gz"

@@ -20,11 +20,11 @@ from crawlrank.jobs.kernel.storage import stores
 from crawlrank.jobs.mapreduce.job import Job
 from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.jobs.page_rank import PageRank
-from crawlrank.pipeline.contract import Stop
-from crawlrank.pipeline.engine_of_run import MakeEngine
 from crawlrank.pipeline.options import RunOptions
 from crawlrank.pipeline.progress.reporter import Reporter
-from crawlrank.pipeline.run import run
+from crawlrank.pipeline.ranking.stop import Stop
+from crawlrank.pipeline.run.engine import MakeEngine
+from crawlrank.pipeline.run.run import run
 
 QUIET = ("--no-validate", "--quiet")
 WEB = {

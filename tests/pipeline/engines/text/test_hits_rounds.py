@@ -19,13 +19,13 @@ from crawlrank.jobs.kernel.formats.lines import parse_graph_line
 from crawlrank.jobs.kernel.rank.hits import HitsLine, format_hits_line, parse_hits_line
 from crawlrank.jobs.kernel.rank.teleport import write_teleport
 from crawlrank.jobs.mapreduce.launcher import Launcher
-from crawlrank.pipeline.contract import Round, Stop
 from crawlrank.pipeline.data.datasets import ORDER, merged
 from crawlrank.pipeline.data.graph import Floats, Graph
 from crawlrank.pipeline.engines.text.hits_rounds import hits_rounds, spare
 from crawlrank.pipeline.ranking.hits.lanczos import CHANCE
 from crawlrank.pipeline.ranking.hits.method import solve
 from crawlrank.pipeline.ranking.solution import Problem
+from crawlrank.pipeline.ranking.stop import Round, Stop
 
 
 def apart(nodes: int, best: int = 8) -> Graph:

@@ -35,12 +35,12 @@ from crawlrank.jobs.mapreduce.job import Job
 from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.jobs.pack_graph import PackGraph
 from crawlrank.jobs.packed_round import PackedRound
-from crawlrank.pipeline.contract import Round, Stop
 from crawlrank.pipeline.data.graph import Graph, read_graph
 from crawlrank.pipeline.engines.text import packed_ranges
 from crawlrank.pipeline.engines.text.packed_ranking import rank_packed
 from crawlrank.pipeline.engines.text.rounds import rank
 from crawlrank.pipeline.ranking.certificate import certificate
+from crawlrank.pipeline.ranking.stop import Round, Stop
 
 WEB = web_like(400, seed=5)
 

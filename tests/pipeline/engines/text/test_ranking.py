@@ -16,10 +16,10 @@ from crawlrank.jobs.kernel.errors import BadInput, JobFailed, NotConverged
 from crawlrank.jobs.kernel.formats.lines import DUMMY, parse_graph_line
 from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.jobs.page_rank import PageRank
-from crawlrank.pipeline.contract import Stop
 from crawlrank.pipeline.engines.text.packed_ranking import rank_packed
 from crawlrank.pipeline.engines.text.plain_ranking import plain_rounds
 from crawlrank.pipeline.engines.text.rounds import rank
+from crawlrank.pipeline.ranking.stop import Stop
 
 # two hubs, a dangling node, a node that nothing links to, a cycle apart
 GRAPH = {0: [1, 2], 1: [0, 2, 3], 2: [], 3: [0], 4: [0, 5], 5: [6], 6: [7], 7: [5]}

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from support.graphs import NAMED, chain, csr_of, cycle, graph_of, graphs, star, web_like
 
-from crawlrank.pipeline.contract import Stop
 from crawlrank.pipeline.data.graph import Floats, Graph
 from crawlrank.pipeline.ranking.aopic.chain import chain_of
 from crawlrank.pipeline.ranking.aopic.simulation import Simulation
 from crawlrank.pipeline.ranking.online.opic import solve
 from crawlrank.pipeline.ranking.solution import Problem, Solution, State
+from crawlrank.pipeline.ranking.stop import Stop
 
 FINE = Stop(tolerance=1e-12)
 WEB = web_like(300, seed=4)

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from support.graphs import NAMED, csr_of, cycle, graph_of, graphs, star, web_like
 
 from crawlrank.jobs.kernel.errors import BadInput
-from crawlrank.pipeline.contract import Stop
 from crawlrank.pipeline.data.graph import Floats, Graph
 from crawlrank.pipeline.ranking.online.aggregation import factors
 from crawlrank.pipeline.ranking.online.opic_hits import parts_of, solve
 from crawlrank.pipeline.ranking.solution import Problem, Solution, State
+from crawlrank.pipeline.ranking.stop import Stop
 
 FINE = Stop(tolerance=1e-11)
 WEB = web_like(120, seed=4)

@@ -5,22 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from crawlrank.pipeline.contract import (
-    LINK_WEIGHT,
-    PAGERANK,
-    RANK,
-    Engine,
-    Ranking,
-    Round,
-    StepEntry,
-)
+from crawlrank.pipeline.engines.contract import Engine, Ranking
 from crawlrank.pipeline.options import RunOptions
 from crawlrank.pipeline.progress.reporter import Reporter
-from crawlrank.pipeline.rank_parts import combined_scores
-from crawlrank.pipeline.rank_weights import weights_by_id
-from crawlrank.pipeline.ranking.methods import METHODS
+from crawlrank.pipeline.ranking.inputs import LINK_WEIGHT
+from crawlrank.pipeline.ranking.methods import METHODS, PAGERANK
+from crawlrank.pipeline.ranking.stop import Round
+from crawlrank.pipeline.run.parts import combined_scores
+from crawlrank.pipeline.run.step_state import StepState
+from crawlrank.pipeline.run.weights import weights_by_id
+from crawlrank.pipeline.steps import RANK, StepEntry
 from crawlrank.pipeline.workfolder.dataset_store import DatasetRecord
-from crawlrank.pipeline.workfolder.step_state import StepState
 
 
 class RankStep:

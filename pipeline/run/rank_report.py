@@ -12,10 +12,9 @@ from pathlib import Path
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.formats.order import DIGITS
 from crawlrank.jobs.kernel.storage.opening import require_file
-from crawlrank.pipeline.bounds import Bounds, bounds_of, relative_bound
-from crawlrank.pipeline.contract import Round, Stop
 from crawlrank.pipeline.data.datasets import write_file
-from crawlrank.pipeline.ranking.digits import order_digits
+from crawlrank.pipeline.ranking.bounds import Bounds, bounds_of, order_digits, relative_bound
+from crawlrank.pipeline.ranking.stop import Round, Stop
 
 
 def shared_digits(stop: Stop, last: Round) -> int:

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.storage.temporary import temporary_folder
-from crawlrank.pipeline.contract import RANK
 from crawlrank.pipeline.data.database import database
 from crawlrank.pipeline.data.graph import Floats
 from crawlrank.pipeline.data.memory import Memory, half_of_machine
-from crawlrank.pipeline.options import Combination, CombineBy
+from crawlrank.pipeline.ranking.bounds import rounded
 from crawlrank.pipeline.ranking.combination import combine
-from crawlrank.pipeline.ranking.digits import rounded
+from crawlrank.pipeline.ranking.inputs import Combination, CombineBy
+from crawlrank.pipeline.steps import RANK
 from crawlrank.pipeline.workfolder.manifest import Manifest
 from crawlrank.pipeline.workfolder.rankings import parts_of, ranking_folder
 from crawlrank.pipeline.workfolder.results.dataset_folders import finished_manifest

@@ -6,12 +6,13 @@ import os
 from pathlib import Path
 
 from crawlrank.jobs.kernel.storage.temporary import temporary_folder
-from crawlrank.pipeline.contract import StepEntry
 from crawlrank.pipeline.data.database import database
 from crawlrank.pipeline.data.graph import Floats
 from crawlrank.pipeline.data.memory import half_of_machine
-from crawlrank.pipeline.options import PageWeights, RunOptions
+from crawlrank.pipeline.options import RunOptions
+from crawlrank.pipeline.ranking.inputs import PageWeights
 from crawlrank.pipeline.ranking.methods import METHODS
+from crawlrank.pipeline.steps import StepEntry
 from crawlrank.pipeline.workfolder.manifest import Manifest, fingerprint
 from crawlrank.pipeline.workfolder.results.opened import opened
 from crawlrank.pipeline.workfolder.results.weights import weights_of

@@ -8,17 +8,15 @@ from typing import Any
 
 from crawlrank.jobs.kernel.captures.choosing import CaptureRules
 from crawlrank.jobs.kernel.errors import BadInput
-from crawlrank.pipeline.bounds import bounds_of
-from crawlrank.pipeline.contract import LINK_WEIGHT, PAGERANK, RANK, Round
-from crawlrank.pipeline.options import (
-    PrecedenceOptions,
-    RunOptions,
-    SiteOptions,
-    ValidationOptions,
-    with_option,
-)
-from crawlrank.pipeline.rank_report import shared_digits
-from crawlrank.pipeline.ranking.methods import WEIGHT_OPTIONS
+from crawlrank.pipeline.options import RunOptions, with_option
+from crawlrank.pipeline.precedence.options import PrecedenceOptions
+from crawlrank.pipeline.ranking.bounds import bounds_of
+from crawlrank.pipeline.ranking.inputs import LINK_WEIGHT, SiteOptions
+from crawlrank.pipeline.ranking.methods import PAGERANK, WEIGHT_OPTIONS
+from crawlrank.pipeline.ranking.options import ValidationOptions
+from crawlrank.pipeline.ranking.stop import Round
+from crawlrank.pipeline.run.rank_report import shared_digits
+from crawlrank.pipeline.steps import RANK
 from crawlrank.pipeline.workfolder.manifest import Manifest
 
 OF_RANKING = {*WEIGHT_OPTIONS, LINK_WEIGHT, *SiteOptions().parameters(), "--perturb"}

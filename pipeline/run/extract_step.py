@@ -13,11 +13,12 @@ from crawlrank.jobs.kernel.captures.counters import INDEXES
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl
 from crawlrank.jobs.mapreduce.launcher import CLUSTERS
-from crawlrank.pipeline.contract import ArchiveReport, ArchiveTask, Engine, StepEntry
-from crawlrank.pipeline.engines.text import archive_reports
-from crawlrank.pipeline.index_captures import is_index, naming_indexes, without_known
+from crawlrank.pipeline.engines.contract import Engine
 from crawlrank.pipeline.options import FULL, RunOptions
 from crawlrank.pipeline.progress.reporter import Reporter
+from crawlrank.pipeline.run.indexes import is_index, naming_indexes, without_known
+from crawlrank.pipeline.run.step_state import StepState
+from crawlrank.pipeline.steps import ArchiveReport, ArchiveTask, StepEntry
 from crawlrank.pipeline.workfolder.archive_identity import Identified, identify
 from crawlrank.pipeline.workfolder.archives import (
     ArchivePaths,
@@ -30,10 +31,10 @@ from crawlrank.pipeline.workfolder.archives import (
     note_glances,
     reports,
     require_no_web,
+    require_readable,
     sizes_of,
 )
 from crawlrank.pipeline.workfolder.manifest import fingerprint
-from crawlrank.pipeline.workfolder.step_state import StepState
 from crawlrank.pipeline.workfolder.work_folder import TMP
 
 
@@ -142,7 +143,7 @@ class ExtractStep:
     def require_readable(self) -> None:
         """Raises BadInput for an archive without anything readable, or, if strict, for damage."""
         given = reports(self.manifest, self.given)
-        archive_reports.require_readable(given, self.options.skip_bad_files, self.options.strict)
+        require_readable(given, self.options.skip_bad_files, self.options.strict)
 
     def _mark(self, content: str) -> str:
         known = self.manifest.archives.get(content, {}).get("counters", {})

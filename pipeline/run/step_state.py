@@ -14,7 +14,9 @@ from collections.abc import Collection
 from typing import Any
 
 from crawlrank.jobs.kernel.errors import BadInput
-from crawlrank.pipeline.contract import RANK, STEPS, Engine, Round, Stop, later_steps
+from crawlrank.pipeline.engines.contract import Engine
+from crawlrank.pipeline.ranking.stop import Round, Stop
+from crawlrank.pipeline.steps import RANK, RESULTS, SHARED, STEPS, later_steps
 from crawlrank.pipeline.workfolder.archives import forget_part
 from crawlrank.pipeline.workfolder.dataset_store import DatasetRecord
 from crawlrank.pipeline.workfolder.imported import IMPORT_AGAIN, REPLACED
@@ -22,16 +24,11 @@ from crawlrank.pipeline.workfolder.manifest import Manifest, fingerprint
 from crawlrank.pipeline.workfolder.work_folder import OF_ARCHIVES
 
 RUN_AGAIN = "Run `crawlrank run` on the work folder around it: it makes it anew."
-RESULTS = tuple(later_steps(RANK))  # steps that leave what users take
 
 
 class DamagedDataset(Exception):
     """A dataset that was kept is not as it was left. Its step is no longer done in the manifest,
     and `take_faults` returns the fault."""
-
-
-#: steps of which the rankings beside a run's own share the results; see rankings.py
-SHARED = tuple(step for step in STEPS if step not in (RANK, *later_steps(RANK)))
 
 
 class StepState:

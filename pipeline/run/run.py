@@ -16,33 +16,34 @@ from typing import Any, NamedTuple
 from crawlrank.jobs.kernel.links.pdf_links import require_reader
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl
 from crawlrank.jobs.mapreduce.launcher import CLUSTERS
-from crawlrank.pipeline.contract import RANK, STEPS, Engine, StepEntry
 from crawlrank.pipeline.data.allocators import give_back, give_back_at_once
 from crawlrank.pipeline.data.memory import peak_memory
-from crawlrank.pipeline.engine_of_run import MakeEngine, engine_of
-from crawlrank.pipeline.extract_step import ExtractStep
+from crawlrank.pipeline.engines.contract import Engine
 from crawlrank.pipeline.options import RunOptions
 from crawlrank.pipeline.precedence.caveats import link_counts
 from crawlrank.pipeline.progress.reporter import Reporter, Several
 from crawlrank.pipeline.progress.running import Running
-from crawlrank.pipeline.rank_step import RankStep
 from crawlrank.pipeline.ranking.methods import method_of
 from crawlrank.pipeline.ranking.validation.report import ValidationReport
 from crawlrank.pipeline.ranking.validation.validate import validate
 from crawlrank.pipeline.reports import write_report
-from crawlrank.pipeline.run_parameters import (
+from crawlrank.pipeline.run.engine import MakeEngine, engine_of
+from crawlrank.pipeline.run.extract_step import ExtractStep
+from crawlrank.pipeline.run.parameters import (
     LaterParameters,
     check_parameters,
     parameters_of,
     require_no_selection,
     take_parameters,
 )
+from crawlrank.pipeline.run.rank_step import RankStep
+from crawlrank.pipeline.run.step_state import DamagedDataset, StepState
+from crawlrank.pipeline.steps import RANK, STEPS, StepEntry
 from crawlrank.pipeline.workfolder.imported import SELECT, require_import, steps_of
 from crawlrank.pipeline.workfolder.lock import Lock, locked
 from crawlrank.pipeline.workfolder.manifest import Manifest, require_manifest
 from crawlrank.pipeline.workfolder.rankings import new_ranking, take_graph
 from crawlrank.pipeline.workfolder.run_history import Invocation, add_run
-from crawlrank.pipeline.workfolder.step_state import DamagedDataset, StepState
 from crawlrank.pipeline.workfolder.work_folder import (
     OF_RANKING,
     clear_leftovers,

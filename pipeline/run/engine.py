@@ -11,10 +11,11 @@ from pathlib import Path
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.machine.cores import at_a_time
 from crawlrank.jobs.mapreduce.launcher import Launcher, out_of_reach
-from crawlrank.pipeline.contract import EMBEDDED, Engine
 from crawlrank.pipeline.data.memory import half_of_machine
+from crawlrank.pipeline.engines.contract import Engine
 from crawlrank.pipeline.options import RunOptions
 from crawlrank.pipeline.progress.reporter import Reporter
+from crawlrank.pipeline.steps import EMBEDDED
 from crawlrank.pipeline.workfolder.imported import KEYS
 from crawlrank.pipeline.workfolder.manifest import Manifest
 

@@ -28,11 +28,11 @@ from crawlrank.jobs.kernel.formats.lines import parse_capture
 from crawlrank.jobs.kernel.formats.reading import open_part
 from crawlrank.jobs.kernel.formats.rows import UNKNOWN
 from crawlrank.jobs.kernel.storage.arrow_files import open_parquet
-from crawlrank.pipeline.contract import ArchiveReport
 from crawlrank.pipeline.data.database import database, feed
 from crawlrank.pipeline.data.datasets import replacing
 from crawlrank.pipeline.data.parquet import CHECKED
 from crawlrank.pipeline.engines.embedded.columns import capture_blocks
+from crawlrank.pipeline.steps import ArchiveReport
 
 KNOWN = "dropped.capture.known"
 BUDGET = 1 << 29  # bytes of memory

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from crawlrank.pipeline.bounds import Bounds, bounds_of
-from crawlrank.pipeline.contract import RANK
+from crawlrank.pipeline.ranking.bounds import Bounds, bounds_of
+from crawlrank.pipeline.steps import RANK
 from crawlrank.pipeline.workfolder.imported import WITHOUT_URIS
 from crawlrank.pipeline.workfolder.results.dataset_folders import DatasetFolders, finished_manifest
 

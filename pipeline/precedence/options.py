@@ -1,0 +1,32 @@
+"""Options of precedence files."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from crawlrank.pipeline.ranking.options import CutOptions
+
+Spellings = Literal["all", "captured"]
+Alias = Literal["scheme", "www"]
+
+
+@dataclass(frozen=True)
+class PrecedenceOptions(CutOptions):
+    """How classes are cut and which URIs are listed; DESIGN, precedence.
+
+    unlisted: precedence of URIs that are not in the file, 1 to MAX_BINS + 1; None: bins + 1.
+    eta, absolute: bounds of the error of a score, relative to the exact one and in its unit; eta is
+    None where they are not known. aliases: further lines.
+    """
+
+    unlisted: int | None = None
+    spellings: Spellings = "all"
+    aliases: tuple[Alias, ...] = ()
+    eta: float | None = None
+    absolute: float = math.inf
+
+    @property
+    def unlisted_precedence(self) -> int:
+        return self.bins + 1 if self.unlisted is None else self.unlisted
