@@ -21,11 +21,19 @@ Range = tuple[int, int]
 BLOCK = 1 << 20  # edges, or nodes, at once
 
 
+class _CallersThread:
+    """Takes the part of a pool, in the thread of the caller."""
+
+    map = staticmethod(map)
+
+
 class Team:
     """A graph and the threads that work on it. Arrays are plain, read-only views of the graph's,
     so that loops are compiled for one kind of array. block: edges, or nodes, of a range."""
 
-    def __init__(self, csr: Csr, threads: int, pool: ThreadPoolExecutor, block: int) -> None:
+    def __init__(
+        self, csr: Csr, threads: int, pool: ThreadPoolExecutor | _CallersThread, block: int
+    ) -> None:
         self.threads, self._pool, self._block = threads, pool, block
         self.offsets: Offsets = read_only(csr.offsets)
         self.sources: Ids = read_only(csr.sources)
@@ -71,6 +79,10 @@ class Team:
 
 @contextmanager
 def team_of(csr: Csr, threads: int, block: int = BLOCK) -> Iterator[Team]:
+    """A team of threads; one thread is the caller's own, as a pool costs a millisecond."""
+    if threads == 1:
+        yield Team(csr, 1, _CallersThread(), block)
+        return
     with ThreadPoolExecutor(threads) as pool:
         yield Team(csr, threads, pool, block)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import sys
 from collections.abc import Callable
-from functools import cache
+from functools import cache, cached_property, update_wrapper
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -49,6 +49,30 @@ def _leave_terminal_alone() -> None:
         atexit.unregister(initialise.reset_all)
 
 
+class _Loop:
+    """A loop that is compiled when it is first called, so that its module loads without numba."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        update_wrapper(self, function)
+
+    @cached_property
+    def code(self) -> Any:
+        return compiled(self.__wrapped__, nogil=True, error_model="numpy")
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.code(*arguments)
+
+    @property
+    def _numba_type_(self) -> Any:
+        """The type by which numba compiles another loop that calls this one."""
+        return self.code._numba_type_
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.code, name)
+
+
 def loop(function: F) -> F:
     """Machine code that releases the interpreter's lock, and divides as the processor does."""
-    return cast(F, compiled(function, nogil=True, error_model="numpy"))
+    return cast(F, _Loop(function))
