@@ -36,20 +36,45 @@ if TYPE_CHECKING:
         run,
         scores,
     )
+    from crawlrank.jobs.kernel.errors import BadInput, CrawlrankError
+    from crawlrank.pipeline.library.ranking_result import RankingResult
+    from crawlrank.pipeline.library.rankings import (
+        degree,
+        hits,
+        opic,
+        opic_hits,
+        pagerank,
+        personalized,
+        trustrank,
+    )
 
+#: module -> the names that it has for `import crawlrank`
+_HOMES = {
+    "crawlrank.commands": (
+        *("CommandFailed", "agree", "command", "diff", "estimate", "explain", "export_precedence"),
+        *("hosts", "inspect", "plan", "rank", "report", "run", "scores"),
+    ),
+    "crawlrank.jobs.kernel.errors": ("BadInput", "CrawlrankError"),
+    "crawlrank.pipeline.library.ranking_result": ("RankingResult",),
+    "crawlrank.pipeline.library.rankings": (
+        *("degree", "hits", "opic", "opic_hits", "pagerank", "personalized", "trustrank"),
+    ),
+}
 __all__ = [
-    "CommandFailed", "agree", "command", "diff", "estimate", "explain", "export_precedence",
-    "hosts", "inspect", "plan",
-    "rank", "report", "run", "scores",
+    "BadInput", "CommandFailed", "CrawlrankError", "RankingResult",
+    "agree", "command", "degree", "diff", "estimate", "explain", "export_precedence",
+    "hits", "hosts", "inspect", "opic", "opic_hits", "pagerank", "personalized",
+    "plan", "rank", "report", "run", "scores", "trustrank",
 ]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
+    home = next((module for module, names in _HOMES.items() if name in names), None)
+    if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from crawlrank import commands
+    from importlib import import_module
 
-    return getattr(commands, name)
+    return getattr(import_module(home), name)
 
 
 def __dir__() -> list[str]:

@@ -15,7 +15,6 @@ from support.crawls import MORE_WEB, WEB, environment, ok, write_warc
 from support.library import fork_calls
 
 import crawlrank
-from crawlrank.pipeline.cli.commands import COMMANDS
 
 FOREIGN = 'NAME = "theirs"\n'
 PROGRAM = """
@@ -91,10 +90,9 @@ def test_the_command_as_a_module(project: Path) -> None:
     assert json.loads(done.stdout)["total"]["captures"]["count"] == len(WEB)
 
 
-def test_functions_are_commands(project: Path) -> None:
-    public = {name.replace("_", "-") for name in crawlrank.__all__ if name[0].islower()}
-    # parts of others
-    assert public - {"scores", "estimate", "command"} <= COMMANDS.keys()
+def test_all_names_are_there_and_say_what_they_are() -> None:
+    homes = {name for names in crawlrank._HOMES.values() for name in names}
+    assert homes == set(crawlrank.__all__) <= set(dir(crawlrank))
     assert all(getattr(crawlrank, name).__doc__ for name in crawlrank.__all__)
 
 

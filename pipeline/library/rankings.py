@@ -1,0 +1,274 @@
+"""Rankings of graphs in memory, with the algorithms and the defaults of the command.
+
+A graph is a scipy.sparse matrix, whose entry (i, j) is a link from node i to node j; a tuple of two
+integer arrays (sources, targets), with weights as a third; an Arrow table, or a data frame of
+pandas or polars, with the columns source, target and perhaps weight; or a graph of networkx or
+igraph. Nodes of arrays are numbered from 0. In tables, strings and integers are labels.
+
+As in the command, a repeated edge counts once, and an edge of a node to itself does not count. With
+weights, repeated edges add up, and edges of weight 0 do not count. All nodes are ranked, as with
+`--nodes all`. Every function raises BadInput for a graph that it cannot rank.
+
+>>> import crawlrank
+>>> result = crawlrank.pagerank(([0, 1, 2, 3], [1, 2, 0, 0]))
+>>> result.converged, result.scores.round(3).tolist()
+(True, [1.33, 1.281, 1.239, 0.15])
+>>> result.probabilities().round(3).tolist()
+[0.333, 0.32, 0.31, 0.038]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.data.graph import Floats
+from crawlrank.pipeline.data.memory import half_of_machine
+from crawlrank.pipeline.library.input_graphs import InputGraph, input_graph
+from crawlrank.pipeline.library.ranking_result import RankingResult
+from crawlrank.pipeline.options import RunOptions
+from crawlrank.pipeline.ranking.methods import METHODS
+from crawlrank.pipeline.ranking.sites.graph import SiteGraph
+from crawlrank.pipeline.ranking.solution import Problem, Solution
+from crawlrank.pipeline.ranking.stop import Stop
+
+NodeWeights = Mapping[Any, float] | npt.ArrayLike
+NEUTRAL_RELEVANCE = METHODS["opic-hits"].unnamed
+
+
+class _Solving(NamedTuple):
+    """How to solve: when to stop, and the threads, on whose number the last bits depend."""
+
+    stop: Stop
+    threads: int
+
+
+def pagerank(
+    graph: Any,
+    *,
+    nodes: int | None = None,
+    weighted: bool | None = None,
+    tolerance: float = Stop.tolerance,
+    iterations: int | None = None,
+    max_rounds: int = Stop.max_rounds,
+    threads: int = 1,
+) -> RankingResult:
+    """PageRank: x_i = 0.15 + 0.85 * sum over links j->i of x_j / outdegree_j.
+
+    The N scores and `dummy`, which collects 0.85 of what nodes without links have, sum to N + 1.
+    With weights, a node shares its score by the weights of its links. For scores of sum 1 see
+    RankingResult.probabilities.
+
+    nodes: number of nodes, for a graph of two arrays (default: the highest id and 1). weighted:
+    whether links have weights (default: if a third array or a column `weight` is given).
+    tolerance: bound to reach of the sum of all errors, relative to the sum of the scores.
+    iterations: exactly so many plain rounds instead, as `--iterations` does. max_rounds: rounds
+    that the tolerance may take; result.converged says whether they were enough.
+    """
+    given = input_graph(graph, nodes=nodes, weighted=weighted)
+    solving = _solving(tolerance, iterations, max_rounds, threads)
+    if given.weights is None:
+        return _ranked("pagerank", given, solving)
+    sites = SiteGraph(
+        np.arange(given.csr.nodes),
+        given.csr.offsets,
+        given.csr.sources.astype(np.int64),
+        given.weights,
+    )
+    return _ranked("site", given, solving, sites=sites)
+
+
+def personalized(
+    graph: Any,
+    weights: NodeWeights,
+    *,
+    nodes: int | None = None,
+    tolerance: float = Stop.tolerance,
+    iterations: int | None = None,
+    max_rounds: int = Stop.max_rounds,
+    threads: int = 1,
+) -> RankingResult:
+    """PageRank with readers who start anew at chosen nodes.
+
+    weights: how often they start at each node, at least 0 and not all 0: a dict by label, in which
+    a missing node has 0, or float64[N]. For the other parameters see pagerank.
+    """
+    given = _unweighted(graph, nodes)
+    column = _node_weights("weights", weights, given, METHODS["personalized"].unnamed)
+    solving = _solving(tolerance, iterations, max_rounds, threads)
+    return _ranked("personalized", given, solving, weights=column)
+
+
+def trustrank(
+    graph: Any,
+    seeds: Iterable[Any],
+    *,
+    nodes: int | None = None,
+    tolerance: float = Stop.tolerance,
+    iterations: int | None = None,
+    max_rounds: int = Stop.max_rounds,
+    threads: int = 1,
+) -> RankingResult:
+    """TrustRank: PageRank with readers who start anew only at trusted nodes, equally often at each.
+
+    seeds: labels of the trusted nodes. For the other parameters see pagerank.
+    """
+    given = _unweighted(graph, nodes)
+    column = _node_weights("seeds", dict.fromkeys(seeds, 1.0), given, 0.0)
+    solving = _solving(tolerance, iterations, max_rounds, threads)
+    return _ranked("trustrank", given, solving, weights=column)
+
+
+def hits(
+    graph: Any,
+    *,
+    relevance: NodeWeights | None = None,
+    perturb: float = RunOptions.perturb,
+    nodes: int | None = None,
+    tolerance: float = Stop.tolerance,
+    iterations: int | None = None,
+    max_rounds: int = Stop.max_rounds,
+    threads: int = 1,
+) -> RankingResult:
+    """HITS: scores are authorities, result.more["hubs"] has the hubs, both of Euclidean length 1.
+
+    relevance: of each node, 0 to 1 (default: 1): a dict by label, in which a missing node has 0, or
+    float64[N]. perturb: added to every entry of the matrix of links, so that a graph of several
+    parts has one solution. Raises BadInput for a graph with several solutions. For the other
+    parameters see pagerank; the certificate bounds the length of the error.
+    """
+    given = _unweighted(graph, nodes)
+    column = _optional_weights("relevance", relevance, given, METHODS["hits"].unnamed)
+    solving = _solving(tolerance, iterations, max_rounds, threads)
+    return _ranked("hits", given, solving, weights=column, perturb=perturb)
+
+
+def opic(
+    graph: Any,
+    *,
+    nodes: int | None = None,
+    tolerance: float = Stop.tolerance,
+    iterations: int | None = None,
+    max_rounds: int = Stop.max_rounds,
+) -> RankingResult:
+    """OPIC: the cash that passes through each node, on the scale on which a node that nothing links
+    to has 1. For the parameters see pagerank."""
+    given = _unweighted(graph, nodes)
+    return _ranked("opic", given, _solving(tolerance, iterations, max_rounds, 1))
+
+
+def opic_hits(
+    graph: Any,
+    *,
+    relevance: NodeWeights | None = None,
+    nodes: int | None = None,
+    tolerance: float = Stop.tolerance,
+    iterations: int | None = None,
+    max_rounds: int = Stop.max_rounds,
+) -> RankingResult:
+    """OPIC with cash for authorities and for hubs; result.more["hubs"] has the hubs.
+
+    relevance: of each node, 0 to 1 (default: 0.5, also of a node that a dict does not name): a dict
+    by label, or float64[N]. For the other parameters see pagerank.
+    """
+    given = _unweighted(graph, nodes)
+    column = _optional_weights("relevance", relevance, given, NEUTRAL_RELEVANCE)
+    solving = _solving(tolerance, iterations, max_rounds, 1)
+    return _ranked("opic-hits", given, solving, weights=column)
+
+
+def degree(graph: Any, *, nodes: int | None = None) -> RankingResult:
+    """Indegree: the number of nodes that link to each node. Exact."""
+    given = _unweighted(graph, nodes)
+    return _ranked("degree", given, _Solving(Stop(), 1))
+
+
+def _unweighted(graph: Any, nodes: int | None) -> InputGraph:
+    """Raises BadInput for weights of links, which only pagerank takes."""
+    given = input_graph(graph, nodes=nodes)
+    if given.weights is not None:
+        cure = "Leave out the third array, or the column weight."
+        raise BadInput("graph", "links with weights", "links without: pagerank takes weights", cure)
+    return given
+
+
+def _solving(tolerance: float, iterations: int | None, max_rounds: int, threads: int) -> _Solving:
+    """Raises BadInput for numbers that the options of the command refuse."""
+    if not tolerance > 0:
+        raise BadInput("tolerance", f"{tolerance}", "a number above 0")
+    counts = {"iterations": iterations, "max_rounds": max_rounds, "threads": threads}
+    for name, count in counts.items():
+        if count is not None and (isinstance(count, bool) or int(count) != count or count < 1):
+            raise BadInput(name, f"{count}", "a whole number of at least 1")
+    return _Solving(Stop(iterations, tolerance, max_rounds), threads)
+
+
+def _optional_weights(
+    name: str, given: NodeWeights | None, graph: InputGraph, missing: float
+) -> Floats | None:
+    return None if given is None else _node_weights(name, given, graph, missing)
+
+
+def _node_weights(name: str, given: NodeWeights, graph: InputGraph, missing: float) -> Floats:
+    """float64[N]. Raises BadInput for labels that are not in the graph, and for other lengths."""
+    count = graph.csr.nodes
+    if not isinstance(given, Mapping):
+        column = np.asarray(given, np.float64)
+        if column.shape != (count,):
+            raise BadInput(name, f"an array of the shape {column.shape}", f"({count},)")
+        return _finite(name, column)
+    known = range(count) if graph.labels is None else graph.labels
+    ids = {label: at for at, label in enumerate(known)}
+    column = np.full(count, missing)
+    for label, weight in given.items():
+        if label not in ids:
+            raise BadInput(f"{name}[{label!r}]", "no node of the graph", "the label of a node")
+        column[ids[label]] = weight
+    return _finite(name, column)
+
+
+def _finite(name: str, column: Floats) -> Floats:
+    wrong = ~(np.isfinite(column) & (column >= 0))
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        raise BadInput(f"{name}, node {at}", f"{column[at]:g}", "a finite number of at least 0")
+    if not column.any():
+        raise BadInput(name, "0 for all nodes", "a number above 0 for one of them")
+    return column
+
+
+def _ranked(
+    method: str,
+    graph: InputGraph,
+    solving: _Solving,
+    *,
+    weights: Floats | None = None,
+    perturb: float = RunOptions.perturb,
+    sites: SiteGraph | None = None,
+) -> RankingResult:
+    """The only place that calls a method."""
+    problem = Problem(
+        graph.csr,
+        solving.stop,
+        solving.threads,
+        half_of_machine().budget,
+        weights=weights,
+        perturb=perturb,
+        sites=sites,
+    )
+    solution: Solution = METHODS[method].scoring.solve(problem)
+    return RankingResult(
+        "pagerank" if sites is not None else method,
+        solution.scores,
+        graph.labels,
+        float(solution.dummy),
+        solution.rounds,
+        solving.stop.tolerance,
+        {name: column for name, column in solution.more.items() if name == "hubs"},
+        graph.self_loops,
+        graph.duplicates,
+    )

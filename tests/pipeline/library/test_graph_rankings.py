@@ -1,0 +1,247 @@
+"""Rankings of graphs in memory, against networkx and igraph and for each kind of graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import igraph
+import networkx as nx
+import numpy as np
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+
+import crawlrank
+
+#: the edges of a graph with a dangling node, 5, and a node that nothing links to, 6
+EDGES = ([0, 0, 1, 2, 3, 4, 6, 3], [1, 2, 2, 0, 4, 5, 0, 5])
+NAMES = ["a", "b", "c", "d", "e", "f", "g"]
+
+
+def networkx_graph() -> nx.DiGraph:
+    graph = nx.DiGraph()
+    graph.add_nodes_from(NAMES)
+    graph.add_edges_from((NAMES[s], NAMES[t]) for s, t in zip(*EDGES, strict=True))
+    return graph
+
+
+def table() -> pa.Table:
+    sources, targets = ([NAMES[at] for at in ids] for ids in EDGES)
+    return pa.table({"source": sources, "target": targets})
+
+
+def igraph_graph() -> igraph.Graph:
+    graph = igraph.Graph(n=7, edges=list(zip(*EDGES, strict=True)), directed=True)
+    graph.vs["name"] = NAMES
+    return graph
+
+
+def matrix() -> sp.coo_matrix:
+    return sp.coo_matrix((np.ones(len(EDGES[0])), EDGES), shape=(7, 7))
+
+
+GRAPHS: dict[str, tuple[Any, bool]] = {
+    "arrays": (EDGES, False),
+    "numpy": (tuple(np.array(ids, np.uint16) for ids in EDGES), False),
+    "matrix": (matrix(), False),
+    "csr": (matrix().tocsr(), False),
+    "sparse array": (sp.csc_array(matrix()), False),
+    "table": (table(), True),
+    "batch": (table().to_batches()[0], True),
+    "large strings": (table().cast(pa.schema([("source", pa.large_string()),
+                                              ("target", pa.large_string())])), True),
+    "strings": (tuple(np.array([NAMES[at] for at in ids]) for ids in EDGES), True),
+    "networkx": (networkx_graph(), True),
+    "igraph": (igraph_graph(), True),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", GRAPHS)
+def test_every_kind_of_graph_has_the_same_scores(kind: str) -> None:
+    graph, labelled = GRAPHS[kind]
+    result, expected = crawlrank.pagerank(graph), crawlrank.pagerank(EDGES)
+    assert result.scores.tobytes() == expected.scores.tobytes()
+    assert list(result.labels or range(7)) == (NAMES if labelled else list(range(7)))
+    assert result.as_dict()["c" if labelled else 2] == expected[2]
+    assert result.table()["node"].to_pylist() == (NAMES if labelled else list(range(7)))
+
+
+def random_graph(seed: int, nodes: int = 200, edges: int = 700) -> nx.DiGraph:
+    random = np.random.default_rng(seed)
+    graph = nx.DiGraph()
+    graph.add_nodes_from(range(nodes))
+    pairs = random.integers(0, nodes, (edges, 2))
+    graph.add_weighted_edges_from(
+        (s, t, w) for (s, t), w in zip(pairs.tolist(), random.random(edges) + 0.1, strict=True)
+        if s != t
+    )  # fmt: skip
+    return graph
+
+
+def apart(probabilities: np.ndarray, expected: dict[Any, float]) -> float:
+    return float(np.abs(probabilities - np.array(list(expected.values()))).sum())
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_probabilities_are_those_of_networkx(seed: int) -> None:
+    graph = random_graph(seed)
+    ours = crawlrank.pagerank(graph)
+    assert ours.converged
+    assert ours.probability_error < 1e-8
+    theirs = nx.pagerank(graph, tol=1e-14, max_iter=1000, weight=None)
+    assert apart(ours.probabilities(), theirs) <= ours.probability_error + 1e-11
+    assert ours.scores.sum() + ours.dummy == pytest.approx(201)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_weighted_links_are_those_of_networkx(seed: int) -> None:
+    graph = random_graph(seed)
+    ours = crawlrank.pagerank(graph, weighted=True)
+    theirs = nx.pagerank(graph, tol=1e-14, max_iter=1000)
+    assert apart(ours.probabilities(), theirs) <= ours.probability_error + 1e-11
+    plain = crawlrank.pagerank(graph)
+    assert apart(plain.probabilities(), theirs) > 1e-3
+    equal = [(s, t, 2.5) for s, t in graph.edges()]
+    sources, targets, weights = (np.array(column) for column in zip(*equal, strict=True))
+    alike = crawlrank.pagerank((sources, targets, weights), nodes=len(graph))
+    assert alike.scores == pytest.approx(plain.scores, rel=2 * (alike.eta + plain.eta))
+
+
+def test_personalized_pagerank_is_that_of_networkx_and_igraph() -> None:
+    graph, weights = random_graph(7), {3: 2.0, 40: 1.0, 41: 0.5}
+    ours = crawlrank.personalized(graph, weights)
+    theirs = nx.pagerank(graph, personalization=weights, tol=1e-14, max_iter=1000, weight=None)
+    assert apart(ours.probabilities(), theirs) <= ours.probability_error + 1e-11
+    trusted = crawlrank.trustrank(graph, [3, 40])
+    same = crawlrank.personalized(graph, np.isin(np.arange(200), [3, 40]).astype(float))
+    assert trusted.scores.tobytes() == same.scores.tobytes()
+    other = igraph.Graph(n=200, edges=list(graph.edges()), directed=True)
+    reset = [float(node in (3, 40)) for node in range(200)]
+    expected = other.personalized_pagerank(reset=reset, damping=0.85)
+    # igraph passes on dangling scores to all nodes by `reset`, as crawlrank does
+    assert np.abs(trusted.probabilities() - expected).sum() < 1e-7
+
+
+def test_hits_are_those_of_igraph() -> None:
+    graph = random_graph(2)
+    ours = crawlrank.hits(graph)
+    other = igraph.Graph(n=200, edges=list(graph.edges()), directed=True)
+    authorities, hubs = np.array(other.authority_score()), np.array(other.hub_score())
+    assert ours.scores == pytest.approx(authorities / np.linalg.norm(authorities), abs=1e-8)
+    assert ours.more["hubs"] == pytest.approx(hubs / np.linalg.norm(hubs), abs=1e-8)
+
+
+def test_indegrees_are_exact() -> None:
+    graph = random_graph(4)
+    ours = crawlrank.degree(graph)
+    assert ours.as_dict() == dict(graph.in_degree())
+    assert (ours.certificate, ours.eta, ours.converged) == (0, 0, True)
+
+
+def test_opic_of_a_ring_is_even() -> None:
+    ring = ([0, 1, 2], [1, 2, 0])
+    for result in (crawlrank.opic(ring), crawlrank.opic_hits(ring)):
+        assert result.scores == pytest.approx(np.full(3, 2.0), rel=1e-8)
+    fully = crawlrank.opic_hits(ring, relevance={0: 0.25})
+    assert fully.converged
+    assert fully.scores.std() > 0.01
+
+
+def test_undirected_edges_lead_both_ways() -> None:
+    path = nx.path_graph(4)
+    ours = crawlrank.pagerank(path)
+    theirs = nx.pagerank(path, tol=1e-14, max_iter=1000)
+    assert apart(ours.probabilities(), theirs) < 1e-8
+    assert crawlrank.pagerank(igraph.Graph.Ring(5)).scores == pytest.approx(np.ones(5))
+
+
+def test_loops_and_repeated_edges_are_left_out_and_counted() -> None:
+    result = crawlrank.pagerank(([0, 0, 0, 1, 1], [1, 1, 0, 0, 1]))
+    assert (result.self_loops, result.duplicates, result.edges) == (2, 1, 2)
+    assert result.scores == pytest.approx(np.ones(2))
+    summed = crawlrank.pagerank(([0, 0, 0, 1], [1, 1, 2, 0], [1, 2, 1, 0]))
+    assert (summed.duplicates, summed.edges) == (1, 2)
+    # node 0 gives 3/4 to node 1, and the link of weight 0 is none
+    assert summed.scores == pytest.approx([0.15, 0.15 + 0.85 * 0.15 * 0.75, 0.15 + 0.85 * 0.15 / 4])
+
+
+def test_nodes_without_links_count() -> None:
+    result = crawlrank.pagerank(([], []), nodes=3)
+    assert result.scores.tolist() == [0.15, 0.15, 0.15]
+    assert result.probabilities().tolist() == pytest.approx([1 / 3] * 3)
+    assert len(crawlrank.pagerank(sp.csr_matrix((4, 4)))) == 4
+
+
+def test_rounds_that_are_not_enough_are_told_of() -> None:
+    graph = random_graph(1)
+    few = crawlrank.pagerank(graph, max_rounds=3)
+    assert not few.converged
+    exact = crawlrank.pagerank(graph, tolerance=1e-13).scores
+    assert (np.abs(few.scores - exact) <= few.eta * exact).all()
+    plain = crawlrank.pagerank(graph, iterations=3)
+    assert (len(plain.rounds), plain.converged) == (3, False)
+
+
+def test_results_say_what_they_are() -> None:
+    result = crawlrank.pagerank(table())
+    assert result.best(2) == sorted(result.as_dict().items(), key=lambda pair: -pair[1])[:2]
+    assert repr(result).startswith("<pagerank of 7 nodes and 8 edges, certificate ")
+    assert result.table().column_names == ["node", "score"]
+    assert crawlrank.hits(random_graph(2)).table().column_names == ["node", "score", "hubs"]
+    with pytest.raises(crawlrank.BadInput, match="no node 'z'"):
+        result["z"]
+
+
+NAN = float("nan")
+FAULTS: dict[str, tuple[Any, dict[str, Any], str]] = {
+    "an id below 0": (
+        ([0, -1], [1, 0]),
+        {},
+        r"graph, sources\[1\]: -1; expected an id of at least",
+    ),
+    "ids that are floats": (([0.5], [1]), {}, "values of the type float64; expected integers"),
+    "lengths": (([0, 1], [1]), {}, r"shapes \(2,\), \(1,\); expected"),
+    "one array": (([0, 1],), {}, "1 arrays; expected two"),
+    "too few nodes": (([0, 5], [1, 2]), {"nodes": 5}, r"sources\[1\]: 5; expected an id below"),
+    "a huge id": (([0], [10**12]), {}, "the id 1000000000000 in a graph of 1 edge"),
+    "no node": (([], []), {"nodes": 0}, "no node"),
+    "nothing": (([], []), {}, "no node"),
+    "a weight that is none": (([0], [1], [NAN]), {}, r"weights\[0\]: nan; expected a finite"),
+    "a weight below 0": (([0, 1], [1, 0], [1, -2]), {}, r"weights\[1\]: -2; expected"),
+    "an infinite weight": (([0], [1], [np.inf]), {}, r"weights\[0\]: inf"),
+    "no weights": (([0], [1]), {"weighted": True}, "two arrays, weighted; expected weights"),
+    "a matrix that is not square": (sp.csr_matrix((2, 3)), {}, "2x3; expected a square"),
+    "a matrix with NaN": (sp.csr_matrix([[0, NAN], [0, 0]]), {}, r"weights\[0\]: nan"),
+    "other columns": (pa.table({"from": [1], "to": [2]}), {}, "from, to; expected a column source"),
+    "a missing label": (pa.table({"source": ["a", None], "target": ["b", "c"]}), {}, "missing"),
+    "labels that are floats": (pa.table({"source": [0.5], "target": [1.0]}), {}, "double"),
+    "nodes of a matrix": (sp.csr_matrix((2, 2)), {"nodes": 3}, "Leave nodes out"),
+    "another object": ({"a": ["b"]}, {}, "type dict; expected a scipy.sparse"),
+    "tolerance": (EDGES, {"tolerance": 0}, "tolerance: 0; expected a number above 0"),
+    "no rounds": (EDGES, {"max_rounds": 0}, "max_rounds: 0; expected a whole number"),
+    "iterations": (EDGES, {"iterations": 1.5}, "iterations: 1.5; expected a whole number"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_bad_graphs_are_refused(fault: str) -> None:
+    graph, options, message = FAULTS[fault]
+    with pytest.raises(crawlrank.BadInput, match=message) as error:
+        crawlrank.pagerank(graph, **options)
+    assert error.value.exit_code == 3
+
+
+def test_bad_weights_of_nodes_are_refused() -> None:
+    for weights, message in (
+        ({"x": 1}, r"weights\['x'\]: no node of the graph"),
+        ({0: NAN}, "weights, node 0: nan"),
+        ({0: -1}, "weights, node 0: -1"),
+        ([1, 2], r"shape \(2,\); expected \(7,\)"),
+        ({}, "0 for all nodes"),
+    ):
+        with pytest.raises(crawlrank.BadInput, match=message):
+            crawlrank.personalized(EDGES, weights)
+    with pytest.raises(crawlrank.BadInput, match="links with weights; expected links without"):
+        crawlrank.hits((*EDGES, np.ones(8)))
+    with pytest.raises(crawlrank.BadInput, match="relevance of 2"):
+        crawlrank.hits(EDGES, relevance={0: 2})
