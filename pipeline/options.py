@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -12,14 +13,8 @@ from crawlrank.jobs.kernel.keys.keys import Www
 from crawlrank.jobs.mapreduce.launcher import CLUSTERS, RUNNERS, Launcher
 from crawlrank.pipeline.data.memory import Memory
 from crawlrank.pipeline.precedence.options import PrecedenceOptions
-from crawlrank.pipeline.ranking.inputs import (
-    LINK_WEIGHT,
-    Combination,
-    LinkWeights,
-    PageWeights,
-    SiteOptions,
-)
-from crawlrank.pipeline.ranking.methods import PAGERANK, SITE
+from crawlrank.pipeline.ranking.inputs import INPUTS
+from crawlrank.pipeline.ranking.methods import METHODS, PAGERANK
 from crawlrank.pipeline.ranking.options import ValidationOptions
 from crawlrank.pipeline.ranking.stop import Stop
 from crawlrank.pipeline.steps import EMBEDDED
@@ -71,11 +66,7 @@ class RunOptions:
     www: Www = "strip"
     nodes: str = NODES[0]
     method: str = PAGERANK  # a row of ranking/methods.py
-    weights: PageWeights | None = None
-    perturb: float = 0.0  # what HITS adds to every entry of the matrix of links
-    combination: Combination | None = None
-    link_weights: LinkWeights | None = None  # None: all links weigh the same
-    sites: SiteOptions = field(default_factory=SiteOptions)  # of the method site
+    inputs: Mapping[str, Any] = field(default_factory=dict)  # of the method: option -> value
     stop: Stop = field(default_factory=Stop)
     precedence: PrecedenceOptions = field(default_factory=PrecedenceOptions)
     validation: ValidationOptions = field(default_factory=ValidationOptions)
@@ -96,7 +87,7 @@ class RunOptions:
         return self.rules.selects
 
     def parameters(self) -> dict[str, Any]:
-        """The options that results depend on, by name."""
+        """What results depend on, by option."""
         return {
             "--runner": EMBEDDED if self.runner == EMBEDDED else CLUSTER if self.data else MRJOB,
             **({"--data": self.data} if self.data else {}),
@@ -109,25 +100,19 @@ class RunOptions:
         }
 
     def ranking_parameters(self) -> dict[str, Any]:
-        """Those of them that only the steps from page-rank on depend on."""
-        stop, precedence, weights = self.stop, self.precedence, self.weights
-        return {
-            "--method": self.method,
-            **({weights.option: weights.mark} if weights else {}),
-            **({"--perturb": self.perturb} if self.perturb else {}),
-            **(self.combination.parameters() if self.combination else {}),
-            **({LINK_WEIGHT: str(self.link_weights)} if self.link_weights else {}),
-            **(self.sites.parameters() if self.method == SITE else {}),
-            "--iterations": stop.iterations,
-            "--tolerance": None if stop.iterations is not None else stop.tolerance,
-            "--bins": precedence.bins,
-            "--unlisted": precedence.unlisted_precedence,
-            "--classes-over": precedence.classes_over,
-            "--ties": precedence.ties,
-            "--spellings": precedence.spellings,
-            **({"--aliases": ",".join(precedence.aliases)} if precedence.aliases else {}),
-        }
+        """The parameters that only the steps from page-rank on depend on."""
+        stop = {f"--{name}": value for name, value in self.stop.parameters().items()}
+        inputs = METHODS[self.method].parameters(self.inputs)
+        return {"--method": self.method, **inputs, **stop, **self.precedence.parameters()}
 
+
+#: all options that only the steps from page-rank on depend on
+RANKING_PARAMETERS = frozenset(
+    {
+        *(each.option for each in INPUTS),
+        *RunOptions(precedence=PrecedenceOptions(aliases=("www",))).ranking_parameters(),
+    }
+)
 
 #: flags that are on if nothing is said -> the flag that turns them off
 TURNED_OFF = {"--validate": "--no-validate"}

@@ -16,7 +16,6 @@ from crawlrank.pipeline.cli.parameters.options import (
     jobs_option,
     method_option,
     min_agreement_option,
-    perturb_option,
     precedence_options,
     stop_options,
     work_option,
@@ -26,19 +25,12 @@ from crawlrank.pipeline.cli.parameters.progress_options import (
     invocation,
     progress_options,
 )
-from crawlrank.pipeline.cli.parameters.ranking_options import (
-    combine_options,
-    link_weight_option,
-    require_link_weights,
-    require_weights,
-    site_options,
-    weight_options,
-)
+from crawlrank.pipeline.cli.parameters.ranking_options import input_options, require_inputs
 from crawlrank.pipeline.cli.parameters.types import Size
 from crawlrank.pipeline.cli.run import show_result
 from crawlrank.pipeline.options import RunOptions
-from crawlrank.pipeline.ranking.inputs import CombineBy
-from crawlrank.pipeline.ranking.methods import COMBINED, METHODS
+from crawlrank.pipeline.ranking.inputs import COMBINE, COMBINE_BY
+from crawlrank.pipeline.ranking.methods import COMBINED, METHODS, Method
 from crawlrank.pipeline.ranking.options import ValidationOptions
 from crawlrank.pipeline.run import run as runs
 from crawlrank.pipeline.steps import EMBEDDED
@@ -50,11 +42,7 @@ from crawlrank.pipeline.workfolder.rankings import new_ranking
 @work_option
 @method_option
 @option("--name", "label", metavar="LABEL", help="Label of the ranking (default: its method).")
-@combine_options
-@weight_options
-@perturb_option
-@link_weight_option
-@site_options
+@input_options(combined=True)
 @stop_options
 @precedence_options
 @min_agreement_option
@@ -73,8 +61,7 @@ from crawlrank.pipeline.workfolder.rankings import new_ranking
 def rank(
     work: Path,
     label: str | None,
-    combine: dict[str, float] | None,
-    combine_by: CombineBy,
+    inputs: dict[str, Any],
     min_agreement: float,
     progress: Progress,
     **values: Any,
@@ -90,37 +77,37 @@ def rank(
             new_ranking(work, label)
         except BadInput as error:
             raise click.UsageError(str(error)) from error
-    if not combine and on_command_line("combine_by"):
-        raise click.UsageError("--combine-by goes with --combine.")
-    if combine:
+    if COMBINE.option in inputs:
         from crawlrank.pipeline.run.parts import combination  # slow to import
 
         if click.get_current_context().get_parameter_source("method") != ParameterSource.DEFAULT:
             raise click.UsageError("--method and --combine exclude each other")
-        label = label or COMBINED
-        made_of = combination(work, label, combine, combine_by)
-        values |= {"method": COMBINED, "combination": made_of}
+        label, values["method"] = label or COMBINED, COMBINED
+        inputs[COMBINE.option] = combination(work, label, inputs[COMBINE.option])
+    elif on_command_line("combine_by"):
+        raise click.UsageError("--combine-by goes with --combine.")
+    else:
+        inputs.pop(COMBINE_BY.option, None)  # of a configuration file for several commands
     method = METHODS[values["method"]]
-    runner = _runner(work, method.name, on_jobs=method.on_jobs)
-    require_weights(method, values["weights"], values["perturb"], runner)
-    require_link_weights(method, values["link_weights"], runner)
+    runner = _runner(work, method)
+    require_inputs(method, inputs, runner)
     validation = ValidationOptions(min_agreement=min_agreement)
-    options = RunOptions(runner=runner, validation=validation, **values)
+    options = RunOptions(runner=runner, validation=validation, inputs=inputs, **values)
     label = label or method.name
     runs.rank(work, label, options, progress.reporter, invocation())
     if progress.tables:
         show_result(new_ranking(work, label), validated=True)
 
 
-def _runner(work: Path, method: str, *, on_jobs: bool) -> str:
+def _runner(work: Path, method: Method) -> str:
     """That of the run in the work folder. Raises BadInput where it cannot rank by the method."""
     parameters = require_manifest(work).parameters
     runner, data = parameters.get("--runner", EMBEDDED), parameters.get("--data")
     if runner == EMBEDDED:
         return EMBEDDED
-    if data or not on_jobs:
+    if data or not method.jobs:
         at = f", with its datasets at {data}" if data else ""
-        expected = f"a work folder of --runner {EMBEDDED} for --method {method}"
+        expected = f"a work folder of --runner {EMBEDDED} for --method {method.name}"
         cure = f"Make one with `crawlrank run --runner {EMBEDDED}`, or rank in the run: --method."
         raise BadInput(str(work), f"was made on the runner {runner}{at}", expected, cure)
     return RUNNERS[0]

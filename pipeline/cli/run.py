@@ -23,7 +23,6 @@ from crawlrank.pipeline.cli.parameters.options import (
     method_option,
     min_agreement_option,
     nodes_option,
-    perturb_option,
     precedence_options,
     rules_options,
     skip_bad_files_option,
@@ -37,13 +36,7 @@ from crawlrank.pipeline.cli.parameters.progress_options import (
     invocation,
     progress_options,
 )
-from crawlrank.pipeline.cli.parameters.ranking_options import (
-    link_weight_option,
-    require_link_weights,
-    require_weights,
-    site_options,
-    weight_options,
-)
+from crawlrank.pipeline.cli.parameters.ranking_options import input_options, require_inputs
 from crawlrank.pipeline.cli.parameters.types import Size
 from crawlrank.pipeline.options import CHECKS, RunOptions
 from crawlrank.pipeline.ranking.bounds import Bounds, bounds_of
@@ -76,10 +69,7 @@ def _is_file(ctx: click.Context, param: click.Parameter, path: Path | None) -> P
 @www_options
 @nodes_option
 @method_option
-@weight_options
-@perturb_option
-@link_weight_option
-@site_options
+@input_options(combined=False)
 @stop_options
 @precedence_options
 @click.option(
@@ -166,8 +156,7 @@ def run(
     Run it again after an interruption, or with more archives: finished work is kept.
     """
     method = METHODS[values["method"]]
-    require_weights(method, values["weights"], values["perturb"], runner)
-    require_link_weights(method, values["link_weights"], runner)
+    require_inputs(method, values["inputs"], runner)
     if not method.runs_on(runner):
         raise click.UsageError(f"--method {values['method']} is for --runner {EMBEDDED}.")
     if not (archives or ((work / "manifest.json").exists() and Manifest(work).imported)):

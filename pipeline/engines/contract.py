@@ -7,17 +7,16 @@ ids, and the same scores within what DESIGN allows.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
 
 from crawlrank.jobs.kernel.captures.choosing import CaptureRules
 from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
 from crawlrank.jobs.kernel.keys.keys import Www
-from crawlrank.pipeline.data.graph import Floats, Graph, Mask
+from crawlrank.pipeline.data.graph import Graph, Mask
 from crawlrank.pipeline.precedence.caveats import LinkCounts
 from crawlrank.pipeline.precedence.options import PrecedenceOptions
 from crawlrank.pipeline.ranking.classes import Preferences
-from crawlrank.pipeline.ranking.inputs import LinkWeights, SiteOptions
 from crawlrank.pipeline.ranking.methods import Method
 from crawlrank.pipeline.ranking.options import Ties
 from crawlrank.pipeline.ranking.stop import OnRound, Round, Stop
@@ -28,18 +27,13 @@ from crawlrank.pipeline.workfolder.manifest import Manifest
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """What page-rank is to do. weights: float64[N] by id, of methods that take some; their meaning
-    is the method's. perturb: see ranking/hits.py. sites: of a method that ranks sites.
-    combined: float64[N], the scores of one that is made of others. links: None where all weigh the
-    same."""
+    """What page-rank computes. inputs: the inputs of the method that are given, by the names in
+    ranking/inputs.py. Weights of pages and combined scores are float64[N] by id; others have the
+    value of their option."""
 
     method: Method
     stop: Stop
-    weights: Floats | None = None
-    perturb: float = 0.0
-    sites: SiteOptions | None = None
-    combined: Floats | None = None
-    links: LinkWeights | None = None
+    inputs: Mapping[str, Any] = field(default_factory=dict)
 
 
 class ValidationInput(NamedTuple):

@@ -146,7 +146,7 @@ class _Estimating:
                 f"--method {self.options.method} could not rank the sample ({error}); PageRank"
                 " stands for it."
             )
-            self.sample_options = replace(self.sample_options, method=PAGERANK, weights=None)
+            self.sample_options = replace(self.sample_options, method=PAGERANK, inputs={})
             return run_sample(paths, self.tmp / "run-by-pagerank", self.sample_options)
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from crawlrank.pipeline.ranking.options import CutOptions
 
@@ -26,6 +26,18 @@ class PrecedenceOptions(CutOptions):
     aliases: tuple[Alias, ...] = ()
     eta: float | None = None
     absolute: float = math.inf
+
+    def parameters(self) -> dict[str, Any]:
+        """What results depend on, by option."""
+        aliases = {"--aliases": ",".join(self.aliases)} if self.aliases else {}
+        return {
+            "--bins": self.bins,
+            "--unlisted": self.unlisted_precedence,
+            "--classes-over": self.classes_over,
+            "--ties": self.ties,
+            "--spellings": self.spellings,
+            **aliases,
+        }
 
     @property
     def unlisted_precedence(self) -> int:

@@ -27,6 +27,7 @@ import numpy as np
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.pipeline.data.graph import Floats, Positions
 from crawlrank.pipeline.ranking.correlations import midranks
+from crawlrank.pipeline.ranking.inputs import COMBINE
 from crawlrank.pipeline.ranking.solution import Problem, Solution, exact
 
 
@@ -78,7 +79,7 @@ def _probabilities(scores: Floats) -> Floats:
 
 def solve(problem: Problem) -> Solution:
     """Raises BadInput for scores of another number of pages."""
-    scores = problem.combined
+    scores = COMBINE.of(problem.inputs)
     if scores is None or len(scores) != problem.csr.nodes:
         count = 0 if scores is None else len(scores)
         raise BadInput("--combine", f"{count} scores", f"{problem.csr.nodes}, one for each page")

@@ -14,6 +14,7 @@ from __future__ import annotations
 from crawlrank.jobs.kernel.rank.equation import RECIPE
 from crawlrank.jobs.kernel.rank.teleport import teleport
 from crawlrank.pipeline.data.graph import Floats
+from crawlrank.pipeline.ranking.inputs import TELEPORT
 from crawlrank.pipeline.ranking.pagerank import method as pagerank
 from crawlrank.pipeline.ranking.solution import Problem, Solution
 
@@ -23,7 +24,7 @@ shares = pagerank.shares
 def solve(problem: Problem) -> Solution:
     """Scores whose sum with dummy is N + 1. Raises BadInput for weights that are not all finite and
     at least 0, or all 0, or too far apart."""
-    return pagerank.solve(problem, RECIPE, teleport(problem.weights))
+    return pagerank.solve(problem, RECIPE, teleport(TELEPORT.of(problem.inputs)))
 
 
 def base(weights: Floats | None) -> Floats:

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from crawlrank.pipeline.data.csr import Csr
 from crawlrank.pipeline.data.graph import Floats
 from crawlrank.pipeline.data.team import BLOCK
-from crawlrank.pipeline.ranking.pagerank.links import WeightedLinks
-from crawlrank.pipeline.ranking.sites.graph import SiteGraph
 from crawlrank.pipeline.ranking.stop import Round, Stop
 
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """What a method needs to go on behind its rounds so far. The meaning of vector and dummy is the
-    method's own."""
+    """What a method needs to continue after its rounds so far. Each method gives vector and dummy a
+    meaning of its own."""
 
     vector: Floats
     dummy: float
@@ -32,23 +31,22 @@ OnState = Callable[[Round, list[Round], Callable[[], State]], None]
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A graph to rank. budget: bytes of memory. state: of an interrupted run on the same graph, to
-    the same kind of stop. weights: float64[N], at least 0; their meaning is the method's: how often
-    a reader starts at each page, or its relevance. perturb: see hits.py. sites: of a method that
-    ranks them. combined: float64[N], the scores of one that is made of others. links: None where
-    all weigh the same. block: edges, or nodes, that a thread passes at once."""
+    """A graph to rank. budget: bytes of memory. inputs: what the method takes besides the graph, by
+    the names in inputs.py. state: the state of an interrupted run on the same graph, to the same
+    kind of stop. block: edges, or nodes, that a thread passes at once.
+
+    Inputs are `weights`, float64[N], at least 0: how often a reader starts at each page, or its
+    relevance; `perturb`, a number; `sites`, a SiteGraph; `links`, a WeightedLinks; `combined`,
+    float64[N], the scores of a ranking that is made of others.
+    """
 
     csr: Csr
     stop: Stop
     threads: int
     budget: int
+    inputs: Mapping[str, Any] = field(default_factory=dict)
     state: State | None = None
     on_round: OnState = lambda entry, rounds, state: None
-    weights: Floats | None = None
-    perturb: float = 0.0
-    sites: SiteGraph | None = None
-    combined: Floats | None = None
-    links: WeightedLinks | None = None
     block: int = BLOCK
 
 

@@ -23,6 +23,11 @@ class Stop:
     tolerance: float = TOLERANCE
     max_rounds: int = 1000
 
+    def parameters(self) -> dict[str, Any]:
+        """What results depend on, by the names of the options without their dashes."""
+        tolerance = None if self.iterations is not None else self.tolerance
+        return {"iterations": self.iterations, "tolerance": tolerance}
+
     def reached(self, rounds: list[Round]) -> bool:
         if self.iterations is not None:
             return len(rounds) >= self.iterations or self._exact(rounds)

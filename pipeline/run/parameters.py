@@ -8,49 +8,46 @@ from typing import Any
 
 from crawlrank.jobs.kernel.captures.choosing import CaptureRules
 from crawlrank.jobs.kernel.errors import BadInput
-from crawlrank.pipeline.options import RunOptions, with_option
+from crawlrank.pipeline.options import RANKING_PARAMETERS, RunOptions, with_option
 from crawlrank.pipeline.precedence.options import PrecedenceOptions
 from crawlrank.pipeline.ranking.bounds import bounds_of
-from crawlrank.pipeline.ranking.inputs import LINK_WEIGHT, SiteOptions
-from crawlrank.pipeline.ranking.methods import PAGERANK, WEIGHT_OPTIONS
+from crawlrank.pipeline.ranking.methods import PAGERANK
 from crawlrank.pipeline.ranking.options import ValidationOptions
 from crawlrank.pipeline.ranking.stop import Round
 from crawlrank.pipeline.run.rank_report import shared_digits
 from crawlrank.pipeline.steps import RANK
 from crawlrank.pipeline.workfolder.manifest import Manifest
 
-OF_RANKING = {*WEIGHT_OPTIONS, LINK_WEIGHT, *SiteOptions().parameters(), "--perturb"}
 #: the first step that depends on parameters; extract-links on those of no other
 FIRST_USED = {
     "assign-ids": {"--nodes"},
-    RANK: {*OF_RANKING, *RunOptions().ranking_parameters()},
+    RANK: RANKING_PARAMETERS,
 }
 
 
 def parameters_of(work: Path, manifest: Manifest, options: RunOptions) -> dict[str, Any]:
-    """The options that the results of a run depend on, by name. Of a ranking beside others: those
-    of the work folder around it, but for the ranking's own."""
+    """What results depend on, by option. A ranking in rankings/ has its own ranking parameters, and
+    otherwise those of the work folder around it."""
     if not manifest.ranking:
         return options.parameters()
     return {**_shared(work), **options.ranking_parameters()}
 
 
 def _shared(ranking: Path) -> dict[str, Any]:
-    """The parameters of the work folder around a ranking but those that a ranking has."""
+    """The parameters of the work folder around a ranking, without its ranking parameters."""
     around = Manifest(ranking.parents[1]).parameters
-    return {name: value for name, value in around.items() if name not in OF_RANKING}
+    return {name: value for name, value in around.items() if name not in RANKING_PARAMETERS}
 
 
-def take_parameters(ranking: Path, options: RunOptions) -> None:
+def take_parameters(ranking: Path) -> None:
     """Make the shared parameters of a ranking those of its graph: what reads the datasets of that
     graph looks them up in the manifest of the ranking."""
     manifest = Manifest(ranking)
-    own = {*OF_RANKING, *options.ranking_parameters()}
-    kept = {name: value for name, value in manifest.parameters.items() if name in own}
+    before = manifest.parameters.items()
+    kept = {name: value for name, value in before if name in RANKING_PARAMETERS}
     if kept:  # of a ranking that was made before
-        shared = {name: value for name, value in _shared(ranking).items() if name not in own}
         manifest.parameters.clear()
-        manifest.parameters.update({**shared, **kept})
+        manifest.parameters.update({**_shared(ranking), **kept})
         manifest.save()
 
 

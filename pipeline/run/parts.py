@@ -22,9 +22,7 @@ from crawlrank.pipeline.workfolder.results.finished import Finished
 from crawlrank.pipeline.workfolder.results.opened import open_finished
 
 
-def combination(
-    work: Path, label: str, weights: Mapping[str, float], how: CombineBy
-) -> Combination:
+def combination(work: Path, label: str, weights: Mapping[str, float]) -> Combination:
     """The rankings to make the one of this label of, as they are now. Raises BadInput for one that
     is not there, not finished or stale, or that is made of this one."""
     for part in weights:
@@ -34,7 +32,7 @@ def combination(
             raise BadInput(f"--name {label}", f"made of {what}", expected, "Name it otherwise.")
     manifests = [finished_manifest(ranking_folder(work, label)) for label in weights]
     marks = [str(manifest.steps[RANK]["fingerprint"]) for manifest in manifests]
-    return Combination(tuple(weights.items()), how, tuple(zip(weights, marks, strict=True)))
+    return Combination(tuple(weights.items()), tuple(zip(weights, marks, strict=True)))
 
 
 def _made_of(work: Path, label: str) -> Iterator[str]:
@@ -50,7 +48,9 @@ def _told(part: Finished, how: CombineBy) -> Floats:
     return rounded(scores, part.proved_digits) if how == "position" else scores
 
 
-def combined_scores(work: Path, chosen: Combination, memory: Memory | None) -> Floats:
+def combined_scores(
+    work: Path, chosen: Combination, how: CombineBy, memory: Memory | None
+) -> Floats:
     """float64[N]. work: the folder around the rankings. Raises BadInput."""
     budget = (memory or half_of_machine()).budget // 2
     with (
@@ -61,9 +61,9 @@ def combined_scores(work: Path, chosen: Combination, memory: Memory | None) -> F
             (open_finished(ranking_folder(work, label), db, near, f"r{at}"), weight)
             for at, (label, weight) in enumerate(chosen.parts)
         ]
-        parts = [(_told(part, chosen.how), weight) for part, weight in every]
+        parts = [(_told(part, how), weight) for part, weight in every]
     try:
-        return combine(parts, chosen.how)
+        return combine(parts, how)
     except ValueError as error:
-        cure = f"Combine them by {'position' if chosen.how == 'probability' else 'probability'}."
+        cure = f"Combine them by {'position' if how == 'probability' else 'probability'}."
         raise BadInput(str(work), str(error), "scores of one graph", cure) from error

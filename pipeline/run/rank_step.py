@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from crawlrank.pipeline.engines.contract import Engine, Ranking
 from crawlrank.pipeline.options import RunOptions
 from crawlrank.pipeline.progress.reporter import Reporter
-from crawlrank.pipeline.ranking.inputs import LINK_WEIGHT
-from crawlrank.pipeline.ranking.methods import METHODS, PAGERANK
+from crawlrank.pipeline.ranking.inputs import COMBINE_BY, Combination, PageWeights
+from crawlrank.pipeline.ranking.methods import METHODS
 from crawlrank.pipeline.ranking.stop import Round
 from crawlrank.pipeline.run.parts import combined_scores
 from crawlrank.pipeline.run.step_state import StepState
@@ -30,17 +29,7 @@ class RankStep:
         self._records: dict[str, DatasetRecord] = {}  # of the checkpoint that was entered last
 
     def parameters(self) -> dict[str, Any]:
-        tolerance = None if self.stop.iterations is not None else self.stop.tolerance
-        named = {} if self.method.name == PAGERANK else {"method": self.method.name}
-        # PageRank without its name: folders of earlier versions keep their ranks
-        weights = self.options.weights
-        given: dict[str, Any] = {weights.option: weights.mark} if weights else {}
-        given |= {"perturb": self.options.perturb} if self.options.perturb else {}
-        given |= self.options.sites.parameters() if self.method.of_sites else {}
-        if made_of := self.options.combination:
-            given |= made_of.parameters() | {"parts": made_of.marks}
-        given |= {LINK_WEIGHT: str(links)} if (links := self.options.link_weights) else {}
-        return {"iterations": self.stop.iterations, "tolerance": tolerance, **named, **given}
+        return {**self.stop.parameters(), **self.method.fingerprint(self.options.inputs)}
 
     def work(self) -> StepEntry:
         rounds: list[Round] = []
@@ -52,13 +41,11 @@ class RankStep:
                 self._enter(so_far)
             return due
 
-        before, ranking, entry = self._before(), self._ranking(), StepEntry()
+        before = self._before()
         if before:
             self.reporter.resume()
-        if self.options.weights:
-            work = self.engine.store.work
-            weights, entry = weights_by_id(work, self.manifest, self.options)
-            ranking = replace(ranking, weights=weights)
+        inputs, entry = self._inputs()
+        ranking = Ranking(self.method, self.stop, inputs)
         try:
             rounds = self.engine.rank(ranking, before, on_round)
         except BaseException:
@@ -67,15 +54,20 @@ class RankStep:
             raise
         return {"rounds": rounds, "rows": {"ranks": rounds[-1]["nodes"] + 1}, **entry}
 
-    def _ranking(self) -> Ranking:
-        options, combined = self.options, None
-        if options.combination:
-            around = self.engine.store.work.parents[1]
-            combined = combined_scores(around, options.combination, options.memory)
-        return Ranking(
-            self.method, self.stop, perturb=options.perturb, combined=combined,
-            sites=options.sites if self.method.of_sites else None, links=options.link_weights,
-        )  # fmt: skip
+    def _inputs(self) -> tuple[dict[str, Any], StepEntry]:
+        """The inputs of the Ranking, and what the manifest says of them."""
+        options, work = self.options, self.engine.store.work
+        given, entry = dict(self.method.given(options.inputs)), StepEntry()
+        inputs = {each.name: value for each, value in given.items()}
+        for each, value in given.items():
+            if isinstance(value, PageWeights):
+                unnamed = self.method.unnamed
+                to = (work, self.manifest, value, unnamed, options.memory)
+                inputs[each.name], entry = weights_by_id(*to)
+            if isinstance(value, Combination):
+                how = given[COMBINE_BY]
+                inputs[each.name] = combined_scores(work.parents[1], value, how, options.memory)
+        return inputs, entry
 
     def _before(self) -> list[Round]:
         """The rounds to go on behind. What lies in `rounds` is of this mark from here on."""

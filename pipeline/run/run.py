@@ -23,6 +23,7 @@ from crawlrank.pipeline.options import RunOptions
 from crawlrank.pipeline.precedence.caveats import link_counts
 from crawlrank.pipeline.progress.reporter import Reporter, Several
 from crawlrank.pipeline.progress.running import Running
+from crawlrank.pipeline.ranking.inputs import COMBINE, Combination
 from crawlrank.pipeline.ranking.methods import method_of
 from crawlrank.pipeline.ranking.validation.report import ValidationReport
 from crawlrank.pipeline.ranking.validation.validate import validate
@@ -249,8 +250,9 @@ def rank(
     require_manifest(work)
     folder = new_ranking(work, label)
     with locked(work), locked(folder) as lock:
-        take_graph(work, folder, dict(options.combination.marks) if options.combination else {})
-        take_parameters(folder, options)
+        made_of: Combination | None = options.inputs.get(COMBINE.option)
+        take_graph(work, folder, dict(made_of.marks) if made_of else {})
+        take_parameters(folder)
         return _locked_run(folder, (), options, reporter, lock, invocation)
 
 

@@ -48,8 +48,8 @@ def compared(source: Path | float, folder: Path, options: argparse.Namespace) ->
     print(f"\n{about['name']}: {about['nodes']:,} nodes, {about['edges']:,} edges", flush=True)
     csr = open_csr(folder / "graph")
 
-    def solve(method: str, tolerance: float, **more: Any) -> Solution:
-        problem = Problem(csr, Stop(tolerance=tolerance), options.threads, BUDGET, **more)
+    def solve(method: str, tolerance: float, **inputs: Any) -> Solution:
+        problem = Problem(csr, Stop(tolerance=tolerance), options.threads, BUDGET, inputs)
         return METHODS[method].scoring.solve(problem)
 
     exact = solve("hits", 1e-12)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from crawlrank.pipeline.options import RunOptions, option_words
+from crawlrank.pipeline.options import RANKING_PARAMETERS, RunOptions, option_words
 from crawlrank.pipeline.ranking.methods import METHODS, method_of
 from crawlrank.pipeline.steps import EMBEDDED
 from crawlrank.pipeline.workfolder.manifest import Manifest
@@ -35,16 +35,14 @@ def commands(work: Path, label: str, manifest: Manifest) -> dict[str, str]:
 def _again(work: Path, label: str, manifest: Manifest) -> str:
     name = f"--work {shlex.quote(str(work))}"
     if manifest.ranking:
-        usual = RunOptions().ranking_parameters()
         words = ["crawlrank rank", name, f"--name {label}"]
         parameters = {
             option: value
             for option, value in manifest.parameters.items()
-            if option in usual or option not in RunOptions().parameters()
+            if option in RANKING_PARAMETERS
         }
         if "--combine" in parameters:
             parameters.pop("--method", None)
-        parameters = {option: value for option, value in parameters.items() if option != "--fold"}
     else:
         words = ["crawlrank run", *([] if manifest.imported else ["ARCHIVE…"]), name]
         parameters = dict(manifest.parameters)

@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from crawlrank.pipeline.ranking.inputs import INPUTS
+
 #: group -> its options by their long names, in the order of groups
 GROUPS = {
     "Input": """--archives-from --prefix --allow-private --allow-http --web-time
@@ -16,9 +18,8 @@ GROUPS = {
     "Links": """--outlinks --links --nofollow --forms --pdf --max-record --max-links-per-page
         --validators --no-links --timestamps --canonical""",
     "Pages": "--captures --take --fold --gone --keep-www --surt-exact --nodes",
-    "Ranking": """--method --name --combine --combine-by --teleport --seeds --relevance
-        --from-seeds-file --perturb --link-weight --site-by --site-weight --iterations --tolerance
-        --max-rounds""",
+    "Ranking": f"""--method --name {" ".join(each.option for each in INPUTS)}
+        --iterations --tolerance --max-rounds""",
     "Precedence": "--bins --unlisted --classes-over --ties --spellings --aliases --digits --eta",
     "Filters": "--status --type --host --match --captured",
     "Validation": """--validate --min-agreement --policy --opic-error --max-visits --seed

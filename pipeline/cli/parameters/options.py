@@ -177,13 +177,6 @@ method_option = field_option(
     click.Choice([name for name in METHODS if name != COMBINED]),
 )
 
-perturb_option = field_option(
-    RunOptions,
-    "perturb",
-    "hits: add EPS to every entry of the matrix of links, where it has no single best pair.",
-    click.FloatRange(0, 1),
-)
-
 
 def _stop(iterations: int | None, tolerance: float | None, max_rounds: int) -> Stop:
     if iterations is not None and tolerance is not None:

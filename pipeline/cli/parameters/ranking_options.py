@@ -1,166 +1,94 @@
-"""Options of rankings other than PageRank: weights of pages, and sites."""
+"""Options of the inputs of rankings, as ranking/inputs.py and ranking/methods.py declare them."""
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable
 from pathlib import Path
-from typing import get_args
+from typing import Any
 
 import click
 from click.core import ParameterSource
 
 from crawlrank.jobs.kernel.errors import count_of
-from crawlrank.pipeline.cli.parameters.groups import field_option, grouped, option, together
+from crawlrank.pipeline.cli.parameters.groups import Command, Decorator, grouped, option
 from crawlrank.pipeline.cli.parameters.options import OUTPUT
-from crawlrank.pipeline.ranking.inputs import (
-    LINK_WEIGHT,
-    CombineBy,
-    LinkWeights,
-    PageWeights,
-    SiteOptions,
-    parsed_link_weights,
-)
-from crawlrank.pipeline.ranking.methods import METHODS, SITE, Method
-from crawlrank.pipeline.steps import EMBEDDED
+from crawlrank.pipeline.ranking.inputs import INPUTS, Input, PageFile, PageWeights, Parsed, Range
+from crawlrank.pipeline.ranking.methods import COMBINED, METHODS, Method
 from crawlrank.pipeline.terminal import printable
 
-WEIGHTS = {
-    "--teleport": "personalized: how often a reader starts at each page, `URI-or-key weight`.",
-    "--seeds": "trustrank: the pages to trust, one a line.",
-    "--relevance": "hits, opic-hits: the relevance of pages, `URI-or-key weight`, 0 to 1; of all "
-    "others it is 0 with hits, and 0.5 with opic-hits.",
-    "--from-seeds-file": "trustrank: the same from Heritrix's seeds.txt.",
-}
+
+def _option(each: Input[Any]) -> Decorator:
+    """Its help begins with the names of the methods that take it."""
+    takers = (name for name, method in METHODS.items() if each in method.inputs)
+    names = ", ".join(name for name in takers if name != COMBINED)
+    help = f"{names}: {each.help}" if names else each.help
+    accepts = each.accepts
+    if isinstance(accepts, PageFile):
+        return option(each.option, type=OUTPUT, metavar="FILE", help=help)
+    if isinstance(accepts, Parsed):
+        callback = _parsed_by(accepts.parse)
+        return option(each.option, metavar=accepts.metavar, callback=callback, help=help)
+    if isinstance(accepts, Range):
+        type: click.ParamType[Any] = click.FloatRange(accepts.least, accepts.most)
+    else:
+        type = click.Choice(accepts)
+    return option(each.option, type=type, default=each.default, help=help)
 
 
-def _weights(**paths: Path | None) -> PageWeights | None:
-    named = [(f"--{name.replace('_', '-')}", path) for name, path in paths.items() if path]
-    if not named:
-        return None
-    if len(named) > 1:
-        raise click.UsageError(f"{' and '.join(name for name, _ in named)} exclude each other")
+def _parsed_by(parse: Callable[[str], Any]) -> Callable[..., Any]:
+    """A callback that raises BadParameter for what `parse` refuses."""
+
+    def parsed(ctx: click.Context, param: click.Parameter, text: str | None) -> Any:
+        try:
+            return None if text is None else parse(text)
+        except ValueError as error:
+            raise click.BadParameter(printable(str(error))) from error
+
+    return parsed
+
+
+def _given(**values: Any) -> dict[str, Any]:
+    """option -> value, of the inputs that the user has given. Raises UsageError for two that
+    exclude each other."""
+    context = click.get_current_context()
+    given: dict[Input[Any], Any] = {}
+    for each in INPUTS:
+        param = each.option.removeprefix("--").replace("-", "_")
+        source = context.get_parameter_source(param)
+        if source not in (None, ParameterSource.DEFAULT) and each.counts(values[param]):
+            given[each] = values[param]
+    for each in given:
+        rivals = [other.option for other in given if other.name == each.name]
+        if len(rivals) > 1:
+            raise click.UsageError(f"{' and '.join(rivals)} exclude each other")
+    return {each.option: _value(each, value) for each, value in given.items()}
+
+
+def _value(each: Input[Any], value: Any) -> Any:
+    return _weights(each.accepts, value) if isinstance(each.accepts, PageFile) else value
+
+
+def _weights(file: PageFile, path: Path) -> PageWeights:
+    """Names the seeds that are left out on standard error."""
     from crawlrank.pipeline.run.weights import page_weights  # slow to import
 
-    weights = page_weights(*named[0])
+    weights = page_weights(file, path)
     if weights.damaged:
         lines, first = count_of(weights.damaged, "seed is", "seeds are"), weights.damaged_lines[0]
-        click.echo(
-            f"{lines} not UTF-8 and left out, such as {printable(first)}",
-            err=True,
-        )
+        click.echo(f"{lines} not UTF-8 and left out, such as {printable(first)}", err=True)
     return weights
 
 
-weight_options = grouped(
-    "weights",
-    _weights,
-    *(option(name, type=OUTPUT, metavar="FILE", help=text) for name, text in WEIGHTS.items()),
-)
+def input_options(*, combined: bool) -> Callable[[Command], Command]:
+    """The options of all inputs, as the argument `inputs`: option -> value of those that are given.
+    combined: with those of a ranking that is made of others."""
+    left_out = () if combined else METHODS[COMBINED].inputs
+    return grouped("inputs", _given, *(_option(each) for each in INPUTS if each not in left_out))
 
 
-def _parts(value: str) -> dict[str, float]:
-    """The weights of `LABEL=WEIGHT,…`. Raises BadParameter."""
-    weights: dict[str, float] = {}
-    for part in value.split(","):
-        label, _, text = part.strip().partition("=")
-        try:
-            weight = float(text)
-        except ValueError:
-            weight = 0.0
-        if not label or not 0 < weight < math.inf:
-            what = f"{part.strip()!r} is not LABEL=WEIGHT with a finite weight above 0"
-            raise click.BadParameter(what)
-        if label in weights:
-            raise click.BadParameter(f"{label} is there twice")
-        weights[label] = weight
-    return weights
-
-
-combine_options = together(
-    option(
-        "--combine",
-        metavar="LABEL=WEIGHT,…",
-        callback=lambda ctx, param, value: value and _parts(value),
-        help="Instead of a method: make it of other rankings, `run` being that of the run.",
-    ),
-    option(
-        "--combine-by",
-        type=click.Choice(get_args(CombineBy)),
-        default="position",
-        help="Weigh the positions of pages, or their parts of all scores.",
-    ),
-)
-
-
-def require_weights(
-    method: Method, weights: PageWeights | None, perturb: float, runner: str
-) -> None:
-    """Raises UsageError for what a method does not take, and for weights that it needs and is not
-    given."""
-    if perturb and not method.perturbs:
-        raise click.UsageError(f"--perturb is not for --method {method.name}")
-    if perturb and runner != EMBEDDED:
-        raise click.UsageError(f"--perturb is for --runner {EMBEDDED}, not {runner}")
-    if weights and weights.option not in method.takes:
-        raise click.UsageError(f"{weights.option} is not for --method {method.name}")
-    if method.needs and not weights:
-        raise click.UsageError(f"--method {method.name} needs {' or '.join(method.takes)} FILE")
-
-
-SITES = SiteOptions()
-SITE_NAMES = tuple(SITES.__dataclass_fields__)
-
-
-def _sites(**values: str) -> SiteOptions:
-    """Raises UsageError where they are given to another method."""
-    context = click.get_current_context()
-    method = context.params["method"]
-    for name in SITE_NAMES:
-        if method != SITE and context.get_parameter_source(name) is not ParameterSource.DEFAULT:
-            raise click.UsageError(f"--{name.replace('_', '-')} is not for --method {method}")
-    return SiteOptions(**values)  # type: ignore[arg-type]
-
-
-site_options = grouped(
-    "sites",
-    _sites,
-    field_option(
-        SITES,
-        "site_by",
-        "site: what pages share a score. host: those of a host and port; domain: those of a domain"
-        " that somebody has registered, by the public suffix list.",
-    ),
-    field_option(
-        SITES,
-        "site_weight",
-        "site: the weight of a link between two sites. count: the links between their pages;"
-        " distinct: the pages that have such links; one: 1.",
-    ),
-)
-
-
-def _link_weights(
-    ctx: click.Context, param: click.Parameter, text: str | None
-) -> LinkWeights | None:
+def require_inputs(method: Method, inputs: dict[str, Any], runner: str) -> None:
+    """Raises UsageError for inputs that the method or the runner does not take."""
     try:
-        return None if text is None else parsed_link_weights(text)
+        method.require(inputs, runner)
     except ValueError as error:
-        raise click.BadParameter(printable(str(error))) from error
-
-
-link_weight_option = option(
-    LINK_WEIGHT,
-    "link_weights",
-    metavar="internal=W,external=W",
-    callback=_link_weights,
-    help=f"{', '.join(name for name in METHODS if METHODS[name].weighs_links)}: weights of links"
-    " within a host, and of other links (default: 1 each).",
-)
-
-
-def require_link_weights(method: Method, weights: LinkWeights | None, runner: str) -> None:
-    """Raises UsageError for weights of links that a method or a runner does not take."""
-    if weights and not method.weighs_links:
-        raise click.UsageError(f"{LINK_WEIGHT} is not for --method {method.name}")
-    if weights and runner != EMBEDDED:
-        raise click.UsageError(f"{LINK_WEIGHT} is for --runner {EMBEDDED}.")
+        raise click.UsageError(str(error)) from error

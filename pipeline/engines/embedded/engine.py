@@ -41,7 +41,14 @@ from crawlrank.pipeline.precedence.caveats import LinkCounts
 from crawlrank.pipeline.precedence.export import export_precedence
 from crawlrank.pipeline.precedence.options import PrecedenceOptions
 from crawlrank.pipeline.ranking.classes import PREFERENCE_BYTES
-from crawlrank.pipeline.ranking.inputs import LinkWeights, SiteOptions
+from crawlrank.pipeline.ranking.inputs import (
+    LINK_WEIGHT,
+    SITE_BY,
+    SITE_WEIGHT,
+    LinkWeights,
+    SiteBy,
+    SiteWeight,
+)
 from crawlrank.pipeline.ranking.options import Ties
 from crawlrank.pipeline.ranking.pagerank.links import WeightedLinks
 from crawlrank.pipeline.ranking.stop import OnRound, Round, Stop
@@ -142,15 +149,18 @@ class EmbeddedEngine(WorkFolder):
 
     def rank(self, ranking: Ranking, rounds: list[Round], on_round: OnRound) -> list[Round]:
         """Resumes from the checkpoint in the folder `rounds`, whatever the manifest holds."""
-        folder, output = self.path(CHECKPOINT), self.tmp / "ranks"
-        collapsed = self._collapsed(ranking.sites) if ranking.sites else None
+        folder, output, collapsed = self.path(CHECKPOINT), self.tmp / "ranks", None
+        inputs = dict(ranking.inputs)
+        if ranking.method.of_sites:
+            collapsed = self._collapsed(inputs.pop(SITE_BY.name), inputs.pop(SITE_WEIGHT.name))
+            inputs["sites"] = open_sites(collapsed)
+        if weights := LINK_WEIGHT.of(inputs):
+            inputs[LINK_WEIGHT.name] = self._links(weights)
         try:
             done = rank(
-                ranking, open_csr(self.path("graph")), output, threads=self.processes,
-                budget=self.memory.budget, checkpoint=folder / "checkpoint.npz", on_round=on_round,
-                sites=open_sites(collapsed) if collapsed else None,
-                links=self._links(ranking.links) if ranking.links else None,
-                interval=self.interval,
+                replace(ranking, inputs=inputs), open_csr(self.path("graph")), output,
+                threads=self.processes, budget=self.memory.budget,
+                checkpoint=folder / "checkpoint.npz", on_round=on_round, interval=self.interval,
             )  # fmt: skip
         except NotConverged:  # the scores may suffice; the checkpoint stays for more rounds
             self._publish_ranks(output, collapsed)
@@ -163,11 +173,11 @@ class EmbeddedEngine(WorkFolder):
             write_sites(collapsed, output)
         self._publish(output)
 
-    def _collapsed(self, sites: SiteOptions) -> Path:
+    def _collapsed(self, by: SiteBy, weight: SiteWeight) -> Path:
         """The folder of the graph of sites, made anew: it takes less than the rounds."""
         output = self.tmp / "collapsed"
         collapse(
-            self.path("map") / MAP, self.path("graph"), output, sites, self.tmp,
+            self.path("map") / MAP, self.path("graph"), output, by, weight, self.tmp,
             budget=self.memory.budget, threads=self.processes,
         )  # fmt: skip
         return output
@@ -177,7 +187,7 @@ class EmbeddedEngine(WorkFolder):
             self.path("map") / MAP, open_csr(self.path("graph"), edges=False).nodes, self.tmp,
             budget=self.memory.budget, threads=self.processes,
         )  # fmt: skip
-        return WeightedLinks(hosts, weights.internal, weights.external)
+        return WeightedLinks(weights.internal, weights.external, hosts)
 
     def checkpoint(self, stop: Stop, rounds: list[Round]) -> tuple[str, ...]:
         return ()  # that of `rank` has its own checksums

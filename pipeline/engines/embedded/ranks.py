@@ -1,11 +1,10 @@
-"""page-rank of the embedded engine: a ranking of a Csr to ranks/, going on after any interruption.
+"""page-rank of the embedded engine: a ranking of a Csr to ranks/, resumed after any interruption.
 
 ranks/: scores.npy float64[N], dummy.npy float64[1], weights.npy float64[N] of a method that was
 given some, and what further columns of float64[N] the method has, by their names. While it works,
 every INTERVAL seconds at most, and when no more rounds are allowed, a checkpoint holds the state of
-the method, the entries of its rounds and what they are of; with the same method, weights, sites,
-graph, threads and kind of stop, ranking goes on from it, after an interruption to the very same
-result.
+the method, the entries of its rounds and what they belong to. With the same method, inputs, graph,
+threads and kind of stop, ranking continues from it, to the very same result.
 Memory: NODE_BYTES a node, with what is mapped; a checkpoint costs 8 bytes a node more while it is
 written.
 """
@@ -15,7 +14,8 @@ from __future__ import annotations
 import json
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -28,10 +28,9 @@ from crawlrank.pipeline.data.growing import save
 from crawlrank.pipeline.data.memory import LOOPS, require_memory
 from crawlrank.pipeline.data.scores_file import DUMMY, SCORES, WEIGHTS
 from crawlrank.pipeline.engines.contract import Ranking
-from crawlrank.pipeline.ranking.pagerank.links import WeightedLinks
-from crawlrank.pipeline.ranking.sites.graph import SiteGraph
+from crawlrank.pipeline.ranking.inputs import LINK_WEIGHT
 from crawlrank.pipeline.ranking.solution import Problem, Solution, State
-from crawlrank.pipeline.ranking.stop import Round, Stop
+from crawlrank.pipeline.ranking.stop import Round
 
 NODE_BYTES = 44  # three columns of scores, offsets and outdegrees, and a checkpoint
 LINK_BYTES = 28  # more with weighted links: hosts twice, what their weights sum to, and a count
@@ -48,20 +47,18 @@ def rank(
     threads: int = 1,
     checkpoint: Path | None = None,
     on_round: Callable[[Round, list[Round]], object] = lambda entry, rounds: None,
-    sites: SiteGraph | None = None,
-    links: WeightedLinks | None = None,
     interval: float = INTERVAL,
 ) -> list[Round]:
     """Rank a graph into a new folder `output`; returns the entries of all rounds.
 
     budget: bytes of memory. checkpoint: a file that may exist; the caller removes it once the
     output is in place; None keeps none. interval: seconds between two. on_round: not called for
-    rounds that were done before an interruption. sites: where these are ranked. links: that weigh
-    differently. Raises NotConverged with the scores in `output`, and JobFailed as the method does.
+    rounds that were done before an interruption. The inputs of the ranking are those of a Problem.
+    Raises NotConverged with the scores in `output`, and JobFailed as the method does.
     """
-    require_memory("page-rank", csr.nodes, _node_bytes(links), budget, fixed=LOOPS)
-    method, stop = ranking.method, ranking.stop
-    of = _fingerprint(ranking, csr, stop, threads) | _fingerprint_of_more(sites, links)
+    method, stop, inputs = ranking.method, ranking.stop, ranking.inputs
+    require_memory("page-rank", csr.nodes, _node_bytes(inputs), budget, fixed=LOOPS)
+    of = _fingerprint(ranking, csr, threads)
     saved = time.monotonic()
 
     def keep(entry: Round, rounds: list[Round], state: Callable[[], State]) -> None:
@@ -73,16 +70,16 @@ def rank(
         on_round(entry, rounds)
 
     before = read_checkpoint(checkpoint, of) if checkpoint else None
-    given = ranking.weights, ranking.perturb, sites, ranking.combined, links
-    solution = method.scoring.solve(Problem(csr, stop, threads, budget, before, keep, *given))
-    _write(solution, ranking.weights, output)
+    problem = Problem(csr, stop, threads, budget, inputs, state=before, on_round=keep)
+    solution = method.scoring.solve(problem)
+    _write(solution, inputs.get("weights"), output)
     if not stop.reached(solution.rounds):
         raise stop.not_converged(solution.rounds, method.title)
     return solution.rounds
 
 
-def _node_bytes(links: WeightedLinks | None) -> int:
-    return NODE_BYTES + (LINK_BYTES if links else 0)
+def _node_bytes(inputs: Mapping[str, Any]) -> int:
+    return NODE_BYTES + (LINK_BYTES if LINK_WEIGHT.name in inputs else 0)
 
 
 def _write(solution: Solution, weights: Floats | None, output: Path) -> None:
@@ -127,13 +124,13 @@ def _member(archive: ZipFile, name: str) -> Any:
     return array
 
 
-def _fingerprint(ranking: Ranking, csr: Csr, stop: Stop, threads: int) -> dict[str, Any]:
+def _fingerprint(ranking: Ranking, csr: Csr, threads: int) -> dict[str, Any]:
     """What a state belongs to. Any number of threads makes the same plain rounds."""
+    stop = ranking.stop
     sweeps = stop.iterations is None
     return {
         "method": ranking.method.name,
-        **({} if ranking.weights is None else {"weights": _checksum(ranking.weights)}),
-        **({"perturb": ranking.perturb} if ranking.perturb else {}),
+        **{name: _digest(value) for name, value in ranking.inputs.items()},
         "kind": "sweeps" if sweeps else "plain",
         "tolerance": stop.tolerance if sweeps else None,
         "threads": threads if sweeps else None,
@@ -144,14 +141,14 @@ def _fingerprint(ranking: Ranking, csr: Csr, stop: Stop, threads: int) -> dict[s
     }
 
 
-def _fingerprint_of_more(sites: SiteGraph | None, links: WeightedLinks | None) -> dict[str, Any]:
-    of: dict[str, Any] = {}
-    if sites is not None:
-        arrays = (sites.of_pages, sites.offsets, sites.sources, sites.weights)
-        of["sites"] = [_checksum(array) for array in arrays]
-    if links is not None:
-        of["links"] = [links.internal, links.external, _checksum(links.hosts)]
-    return of
+def _digest(value: Any) -> Any:
+    """What tells the values of an input apart: a number or a word itself, the checksum of an array,
+    and the digest of each field of a dataclass."""
+    if isinstance(value, np.ndarray):
+        return _checksum(value)
+    if is_dataclass(value):
+        return [_digest(getattr(value, field.name)) for field in fields(value)]
+    return value
 
 
 def _checksum(array: Any) -> int:

@@ -30,7 +30,6 @@ from crawlrank.pipeline.precedence.caveats import LinkCounts
 from crawlrank.pipeline.precedence.export import export_precedence
 from crawlrank.pipeline.precedence.options import PrecedenceOptions
 from crawlrank.pipeline.ranking.hits.method import relevance_of
-from crawlrank.pipeline.ranking.methods import HITS
 from crawlrank.pipeline.ranking.options import Ties
 from crawlrank.pipeline.ranking.stop import OnRound, Round, Stop
 from crawlrank.pipeline.steps import TEXT, TEXT_AT_URL, ArchiveReport, ArchiveTask, StepEntry
@@ -99,17 +98,20 @@ class TextEngine:
         return asdict(steps.gen_graph([self.at("input_links")], maps, graph, self.launcher))
 
     def rank(self, ranking: Ranking, rounds: list[Round], on_round: OnRound) -> list[Round]:
-        folder, stop = self.at("rounds"), ranking.stop
+        stop = ranking.stop
         if not rounds:
             self.store.drop("rounds")
         elif stop.iterations is not None and not self.store.exists(f"rounds/round-{len(rounds)}"):
             return rounds  # a killed run moved them to `ranks` before it saved that
-        if ranking.method.name == HITS:
-            return self._hits(ranking, rounds, on_round)
+        by_jobs = {"pagerank": self._pagerank, "hits": self._hits}
+        return by_jobs[ranking.method.jobs](ranking, rounds, on_round)
+
+    def _pagerank(self, ranking: Ranking, rounds: list[Round], on_round: OnRound) -> list[Round]:
+        folder, stop = self.at("rounds"), ranking.stop
         self.store.drop("hubs")  # of another ranking
         graph, launcher = self.at("graph"), self.launcher
         with launcher.scratch("weights") as tmp:
-            weights = teleport(ranking.weights) if ranking.method.takes else None
+            weights = teleport(ranking.inputs.get("weights")) if ranking.method.takes else None
             file = None if weights is None else write_teleport(tmp / FILE, weights)
             try:
                 _, rounds = rank(graph, folder, launcher, stop, rounds, on_round, teleport=file)
@@ -122,7 +124,7 @@ class TextEngine:
     def _hits(self, ranking: Ranking, rounds: list[Round], on_round: OnRound) -> list[Round]:
         folder, stop = self.at("rounds"), ranking.stop
         with self.launcher.scratch("weights") as tmp:
-            weights, file = ranking.weights, None
+            weights, file = ranking.inputs.get("weights"), None
             if weights is not None:
                 file = write_teleport(tmp / FILE, relevance_of(weights))
             to = (self.at("graph"), folder, self.launcher, stop, rounds, on_round, file)

@@ -33,6 +33,7 @@ from crawlrank.pipeline.ranking.hits.lanczos import (
 from crawlrank.pipeline.ranking.hits.links import Links
 from crawlrank.pipeline.ranking.hits.outcome import HitsScores, entry_of, without_gap, without_links
 from crawlrank.pipeline.ranking.hits.passes import solve_by_passes
+from crawlrank.pipeline.ranking.inputs import PERTURB, RELEVANCE
 from crawlrank.pipeline.ranking.solution import Problem, Solution, State
 from crawlrank.pipeline.ranking.stop import Round
 
@@ -42,17 +43,18 @@ HOPED = 0.1  # gap, relative, that the residual is made small enough for before 
 def solve(problem: Problem) -> Solution:
     """Raises BadInput for a graph without links that count, or whose largest singular values are
     equal, for a relevance outside 0 to 1, and for a perturb that is none."""
-    relevance = read_only(relevance_of(problem.weights))
-    if not 0 <= problem.perturb < math.inf:
-        raise BadInput("--perturb", f"{problem.perturb}", "a finite number of at least 0")
+    relevance = read_only(relevance_of(RELEVANCE.of(problem.inputs)))
+    perturb = PERTURB.of(problem.inputs)
+    if not 0 <= perturb < math.inf:
+        raise BadInput(PERTURB.option, f"{perturb}", "a finite number of at least 0")
     with team_of(problem.csr, problem.threads, problem.block) as team:
-        if not team.edges and not problem.perturb:
+        if not team.edges and not perturb:
             raise without_links()
         if problem.stop.iterations is not None:
-            to = (team, relevance, problem.perturb, problem.stop)
+            to = (team, relevance, perturb, problem.stop)
             return solve_by_passes(*to, problem.state, problem.on_round)
         room, wanted = problem.budget // 2, problem.stop.tolerance / 100
-        links = Links(team, relevance, problem.perturb, budget=room, wanted=wanted)
+        links = Links(team, relevance, perturb, budget=room, wanted=wanted)
         return _to_tolerance(team, links, problem)
 
 

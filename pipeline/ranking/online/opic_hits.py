@@ -57,6 +57,7 @@ from crawlrank.pipeline.data.csr import Csr, Ids, Offsets
 from crawlrank.pipeline.data.graph import Floats, Positions
 from crawlrank.pipeline.data.memory import LOOPS, require_memory
 from crawlrank.pipeline.ranking.certificate import SAFETY
+from crawlrank.pipeline.ranking.inputs import RELEVANCE
 from crawlrank.pipeline.ranking.online import hits_loops as loops
 from crawlrank.pipeline.ranking.online.aggregation import factors
 from crawlrank.pipeline.ranking.online.loops import total
@@ -106,7 +107,7 @@ def solve(problem: Problem) -> Solution:
     """Scores of at least 1, and hubs. Raises BadInput for relevance that is not from 0 to 1, or at
     which no page keeps anything back."""
     csr, stop, n = problem.csr, problem.stop, problem.csr.nodes
-    relevance = relevance_of(problem.weights, n)
+    relevance = relevance_of(RELEVANCE.of(problem.inputs), n)
     if not csr.edges or not relevance.any():  # all cash goes to the virtual page and back
         without = exact(csr, np.ones(n), 0.0 if csr.edges else float(n))
         hubs = np.zeros(n) if csr.edges else np.ones(n)

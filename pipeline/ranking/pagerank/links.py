@@ -22,12 +22,12 @@ from crawlrank.pipeline.ranking.pagerank.weighted_kernels import internal_links
 
 @dataclass(frozen=True, eq=False)
 class WeightedLinks:
-    """hosts: the number of each page's host, int32[N] or int64[N]. internal, external: weights, at
-    least 0, of which one is above 0."""
+    """internal, external: weights, at least 0, one of them above 0. hosts: the number of the host
+    of each page, int32[N] or int64[N]."""
 
-    hosts: Positions
     internal: float
     external: float
+    hosts: Positions
 
     def outweights(self, team: Team) -> Floats:
         """W of every page, float64[N]. Its products and its sum round once each."""

@@ -10,6 +10,8 @@ import numpy as np
 from crawlrank.jobs.kernel.rank.equation import RECIPE, Equation
 from crawlrank.pipeline.data.graph import Floats, Positions
 from crawlrank.pipeline.data.team import team_of
+from crawlrank.pipeline.ranking.inputs import LINK_WEIGHT
+from crawlrank.pipeline.ranking.pagerank.links import WeightedLinks
 from crawlrank.pipeline.ranking.pagerank.plain import rank_by_rounds
 from crawlrank.pipeline.ranking.pagerank.sweeps import rank_by_sweeps
 from crawlrank.pipeline.ranking.pagerank.terms import terms_of
@@ -24,7 +26,8 @@ def solve(problem: Problem, equation: Equation = RECIPE, weights: Floats | None 
     ranked by plain rounds, and leave the columns outweights and hosts. Raises JobFailed when a
     plain round loses mass.
     """
-    stop, terms, links = problem.stop, terms_of(equation, weights), problem.links
+    stop, terms = problem.stop, terms_of(equation, weights)
+    links: WeightedLinks | None = LINK_WEIGHT.of(problem.inputs)
     state = problem.state if _fits(problem) else None
     with team_of(problem.csr, problem.threads, problem.block) as team:
         if links is not None:
@@ -39,7 +42,7 @@ def _fits(problem: Problem) -> bool:
     float64 of the nodes with edges out."""
     if problem.state is None:
         return False
-    plain = problem.stop.iterations is not None or problem.links is not None
+    plain = problem.stop.iterations is not None or LINK_WEIGHT.of(problem.inputs) is not None
     outdegrees = problem.csr.outdegrees
     rows = len(outdegrees) if plain else int(np.count_nonzero(outdegrees))
     vector = problem.state.vector

@@ -36,7 +36,8 @@ ROUNDING = 1 + 16 * UNIT  # of the quotients of the bounds
 
 def solve(problem: Problem) -> Solution:
     """The scores of pages, those of their sites. Raises ValueError for a problem without sites."""
-    sites, stop = problem.sites, problem.stop
+    stop = problem.stop
+    sites: SiteGraph | None = problem.inputs.get("sites")
     if sites is None:
         raise ValueError("a ranking of sites without them")
     state = problem.state if _fits(problem, sites) else None

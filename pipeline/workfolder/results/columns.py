@@ -134,7 +134,7 @@ class FinishedColumns(Finished):
         sources = csr.sources[csr.offsets[node] : csr.offsets[node + 1]].astype(np.int64)
         self._require_nodes(sources, csr.nodes, "graph")
         outdegrees = csr.outdegrees[sources].astype(np.int64)
-        if self.parameters.get(LINK_WEIGHT):
+        if self.parameters.get(LINK_WEIGHT.option):
             gives = self._weighted_shares(node, sources, columns[SCORES][sources])
         else:
             more = {name: columns[name][sources] for name in self.method.more}
@@ -145,7 +145,7 @@ class FinishedColumns(Finished):
         """What each link to a node adds to its score, where links have weights."""
         ranks, nodes = self.folder("ranks"), self._csr().nodes
         hosts, outweights = (open_scores(ranks / name, nodes) for name in (HOSTS, OUTWEIGHTS))
-        weights = parsed_link_weights(self.parameters[LINK_WEIGHT])
+        weights = parsed_link_weights(self.parameters[LINK_WEIGHT.option])
         of_links = np.where(hosts[sources] == hosts[node], weights.internal, weights.external)
         totals = outweights[sources]
         return of_links * self.method.scoring.shares(scores, np.where(totals > 0, totals, 1.0), {})

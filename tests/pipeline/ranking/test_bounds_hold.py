@@ -138,7 +138,7 @@ def by_packed(case: Case, rounds: int) -> tuple[Floats, Round]:
 
 
 def by_method(case: Case, stop: Stop, links: WeightedLinks | None = None) -> tuple[Floats, Round]:
-    problem = Problem(csr_of(case.graph), stop, 2, MUCH, links=links)
+    problem = Problem(csr_of(case.graph), stop, 2, MUCH, {"links": links})
     even = (case.weights == case.weights[0]).all()
     weights = None if even and case.weights[0] == 1 else case.weights
     solution = pagerank.solve(problem, Equation(case.damping), weights)
@@ -174,7 +174,7 @@ def test_no_bound_is_violated(way: str, case: Case, rounds: int) -> None:
 def test_no_bound_is_violated_with_weights_of_links(
     case: Case, rounds: int, weights: tuple[float, float]
 ) -> None:
-    links = WeightedLinks(case.hosts, *weights)  # type: ignore[arg-type]
+    links = WeightedLinks(*weights, case.hosts)
     scores, entry = by_method(case, Stop(iterations=rounds), links)
     require_bounds(case, links_of(case, *weights), scores, entry, 1e-12)
 

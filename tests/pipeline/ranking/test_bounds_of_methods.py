@@ -53,8 +53,8 @@ class Way(NamedTuple):
     solution: Callable[[Web], Exact | None]
 
 
-def problem(graph: Graph, stop: Stop, **more: object) -> Problem:
-    return Problem(csr_of(graph), stop, 2, MUCH, **more)  # type: ignore[arg-type]
+def problem(graph: Graph, stop: Stop, **inputs: object) -> Problem:
+    return Problem(csr_of(graph), stop, 2, MUCH, inputs)
 
 
 WAYS = {

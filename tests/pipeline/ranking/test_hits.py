@@ -28,8 +28,10 @@ STARS = graph_of(6, [(0, 1), (0, 2), (3, 4), (3, 5)])  # two equal ones
 
 
 def ranked(graph: Graph, stop: Stop | None = None, budget: int = MUCH, **more: Any) -> Solution:
-    threads = more.pop("threads", 2)
-    return solve(Problem(csr_of(graph), stop or Stop(tolerance=1e-9), threads, budget, **more))
+    threads, names = more.pop("threads", 2), ("weights", "perturb")
+    inputs = {name: more.pop(name) for name in names if name in more}
+    stop = stop or Stop(tolerance=1e-9)
+    return solve(Problem(csr_of(graph), stop, threads, budget, inputs, **more))
 
 
 def matrix_of(graph: Graph) -> Floats:

@@ -23,7 +23,7 @@ def test_scores_are_the_base_and_the_shares_of_all_links(name: str) -> None:
     """By numpy's own sums over edges; the certificate bounds the difference."""
     scoring = METHODS[name].scoring
     weights = np.arange(WEB.nodes) % 3 / 2 if METHODS[name].takes else None
-    problem = Problem(csr_of(WEB), Stop(tolerance=1e-12), 2, 1 << 40, weights=weights)
+    problem = Problem(csr_of(WEB), Stop(tolerance=1e-12), 2, 1 << 40, {"weights": weights})
     solution = scoring.solve(problem)
     sources = np.repeat(np.arange(WEB.nodes), WEB.outdegrees)
     assert set(METHODS[name].more) == solution.more.keys()

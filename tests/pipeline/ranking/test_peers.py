@@ -85,7 +85,7 @@ def same(got: Floats, want: Floats) -> None:
 @pytest.mark.parametrize("graph", [*LDBC, REAL], indirect=True)
 def test_personalized(graph: Graph) -> None:
     start = np.where(np.arange(graph.nodes) % 7 == 0, 1.0 + np.arange(graph.nodes) % 3, 0.0)
-    got = personalized.solve(Problem(csr_of(graph), FINE, 2, 1 << 40, weights=start)).scores
+    got = personalized.solve(Problem(csr_of(graph), FINE, 2, 1 << 40, {"weights": start})).scores
     teleport = dict(enumerate(start.tolist()))
     net = networkx_of(graph)
     theirs = nx.pagerank(net, 0.85, teleport, tol=1e-14, max_iter=1000, dangling=teleport)
@@ -97,11 +97,11 @@ def test_personalized(graph: Graph) -> None:
 @pytest.mark.parametrize("graph", [*LDBC, REAL], indirect=True)
 def test_weights_of_links(graph: Graph, teleporting: bool) -> None:
     hosts = np.arange(graph.nodes) // 3 % 5
-    links = WeightedLinks(hosts, 0.5, 2.0)
+    links = WeightedLinks(0.5, 2.0, hosts)
     sources = np.repeat(np.arange(graph.nodes), graph.outdegrees)
     weights = np.where(hosts[sources] == hosts[graph.targets], 0.5, 2.0)
     start = 1.0 + np.arange(graph.nodes) % 3 if teleporting else np.ones(graph.nodes)
-    problem = Problem(csr_of(graph), FINE, 2, 1 << 40, weights=start, links=links)
+    problem = Problem(csr_of(graph), FINE, 2, 1 << 40, {"weights": start, "links": links})
     got = (personalized if teleporting else pagerank).solve(problem).scores
     teleport = dict(enumerate(start.tolist()))
     net = networkx_of(graph, weights)

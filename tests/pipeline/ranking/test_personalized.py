@@ -19,7 +19,7 @@ FINE = Stop(tolerance=1e-13)
 
 
 def ranked(graph: Graph, weights: Floats, stop: Stop = FINE) -> Solution:
-    return solve(Problem(csr_of(graph), stop, 2, 1 << 40, weights=weights))
+    return solve(Problem(csr_of(graph), stop, 2, 1 << 40, {"weights": weights}))
 
 
 @pytest.mark.parametrize("chosen", [1, 7, 400])
@@ -103,9 +103,9 @@ def test_an_interrupted_ranking_ends_the_same() -> None:
     def keep(entry: object, rounds: object, state: object) -> None:
         states.append(state())  # type: ignore[operator]
 
-    problem = Problem(csr_of(WEB), FINE, 2, 1 << 40, None, keep, weights)
+    problem = Problem(csr_of(WEB), FINE, 2, 1 << 40, {"weights": weights}, on_round=keep)
     whole = solve(problem)
     half = states[len(states) // 2]
     half = type(half)(half.vector, half.dummy, list(half.rounds[: len(states) // 2 + 1]))
-    again = solve(Problem(csr_of(WEB), FINE, 2, 1 << 40, half, weights=weights))
+    again = solve(Problem(csr_of(WEB), FINE, 2, 1 << 40, {"weights": weights}, half))
     assert (again.scores == whole.scores).all()

@@ -26,7 +26,8 @@ def ranked(
     **more: object,
 ) -> Solution:  # fmt: skip
     method = pagerank if weights is None else personalized
-    problem = Problem(csr_of(graph), stop, 2, 1 << 40, weights=weights, links=links, **more)  # type: ignore[arg-type]
+    inputs = {"weights": weights, "links": links}
+    problem = Problem(csr_of(graph), stop, 2, 1 << 40, inputs, **more)  # type: ignore[arg-type]
     return method.solve(problem)
 
 
@@ -71,7 +72,7 @@ def test_networkx_agrees(weights: tuple[float, float], stop: Stop, chosen: int |
     teleport = None
     if chosen:
         teleport = np.where(np.arange(WEB.nodes) < chosen, 1.0 + np.arange(WEB.nodes) % 4, 0.0)
-    links = WeightedLinks(HOSTS, *weights)
+    links = WeightedLinks(*weights, HOSTS)
     scores = ranked(WEB, links, teleport, stop).scores
     want = by_networkx(links, teleport)
     assert scores / scores.sum() == pytest.approx(want, rel=1e-8, abs=1e-16)
@@ -81,7 +82,7 @@ def test_networkx_agrees(weights: tuple[float, float], stop: Stop, chosen: int |
 @pytest.mark.parametrize("chosen", [None, 5])
 def test_equal_weights_are_the_ranking_without_any(internal: float, chosen: int | None) -> None:
     teleport = None if chosen is None else np.where(np.arange(WEB.nodes) < chosen, 1.0, 0.0)
-    links = WeightedLinks(HOSTS, internal, internal)
+    links = WeightedLinks(internal, internal, HOSTS)
     weighed, plain = ranked(WEB, links, teleport), ranked(WEB, None, teleport)
     assert weighed.scores == pytest.approx(plain.scores, rel=1e-11)
     assert weighed.dummy == pytest.approx(plain.dummy)
@@ -89,7 +90,7 @@ def test_equal_weights_are_the_ranking_without_any(internal: float, chosen: int 
 
 def test_a_fork() -> None:
     """0 links to 1 of its host, and to 2 of another one: three parts of four go to 2."""
-    links = WeightedLinks(np.array([0, 0, 1]), 0.5, 1.5)
+    links = WeightedLinks(0.5, 1.5, np.array([0, 0, 1]))
     solution = ranked(graph_of(3, [(0, 1), (0, 2)]), links)
     want = [0.15, 0.15 + 0.85 * 0.15 / 4, 0.15 + 0.85 * 0.15 * 3 / 4]
     assert solution.scores == pytest.approx(want, rel=1e-12)
@@ -99,7 +100,7 @@ def test_a_fork() -> None:
 
 def test_without_links_within_hosts_these_dangle() -> None:
     ring = graph_of(4, [(0, 1), (1, 0), (2, 3), (3, 2)])
-    links = WeightedLinks(np.array([0, 0, 1, 1]), 0.0, 1.0)
+    links = WeightedLinks(0.0, 1.0, np.array([0, 0, 1, 1]))
     solution = ranked(ring, links)
     assert solution.scores.tolist() == [0.15] * 4
     assert solution.rounds[-1]["dangling"] == 4
@@ -109,7 +110,7 @@ def test_without_links_within_hosts_these_dangle() -> None:
 @pytest.mark.parametrize("chosen", [None, 9])
 def test_certificates_are_true(rounds: int, chosen: int | None) -> None:
     teleport = None if chosen is None else np.where(np.arange(WEB.nodes) < chosen, 1.0, 0.0)
-    links = WeightedLinks(HOSTS, 0.2, 1.7)
+    links = WeightedLinks(0.2, 1.7, HOSTS)
     want = exact(links, teleport)
     solution = ranked(WEB, links, teleport, Stop(iterations=rounds))
     entry, got = solution.rounds[-1], solution.scores
@@ -121,7 +122,7 @@ def test_certificates_are_true(rounds: int, chosen: int | None) -> None:
 
 
 def test_a_tolerance_is_kept() -> None:
-    links = WeightedLinks(HOSTS, 0.2, 1.7)
+    links = WeightedLinks(0.2, 1.7, HOSTS)
     solution = ranked(WEB, links, None, Stop(tolerance=1e-6))
     error = np.abs(solution.scores - exact(links)).sum() / solution.scores.sum()
     assert error <= solution.rounds[-1]["certificate"] <= 1e-6
@@ -130,7 +131,7 @@ def test_a_tolerance_is_kept() -> None:
 
 @pytest.mark.parametrize("stop", [FINE, Stop(iterations=40)], ids=str)
 def test_an_interrupted_ranking_ends_the_same(stop: Stop) -> None:
-    links = WeightedLinks(HOSTS, 0.2, 1.7)
+    links = WeightedLinks(0.2, 1.7, HOSTS)
     states: list[State] = []
 
     def keep(entry: Round, rounds: list[Round], state: object) -> None:

@@ -68,7 +68,7 @@ def by_rounds(case: Case, damping: float = 0.85) -> list[float]:
 def test_rounds_are_those_of_fsum(case: Callable[[], Case]) -> None:
     made = case()
     problem = Problem(
-        csr_of(made.graph), Stop(iterations=made.rounds), 2, MUCH, weights=made.weights
+        csr_of(made.graph), Stop(iterations=made.rounds), 2, MUCH, {"weights": made.weights}
     )
     solution = solve(problem)
     assert solution.scores == pytest.approx(by_rounds(made), rel=1e-13, abs=0)
@@ -81,7 +81,7 @@ def test_passes_of_hits_are_those_of_fsum() -> None:
     graph = graph_of(2 * pairs, [(hub, pairs + hub) for hub in range(pairs)])
     relevance = np.concatenate((np.zeros(pairs), np.linspace(0.1, 1, pairs)))
     got = hits.solve(
-        Problem(csr_of(graph), Stop(iterations=passes), 2, MUCH, weights=relevance)
+        Problem(csr_of(graph), Stop(iterations=passes), 2, MUCH, {"weights": relevance})
     ).scores
     sources = sources_of(graph)
     a = np.ones(graph.nodes)

@@ -32,7 +32,7 @@ from crawlrank.pipeline.data.growing import Growing, save
 from crawlrank.pipeline.data.mapped import release
 from crawlrank.pipeline.data.parquet import CHECKED
 from crawlrank.pipeline.engines.embedded.sites.numbering import site_of_pages
-from crawlrank.pipeline.ranking.inputs import SiteOptions
+from crawlrank.pipeline.ranking.inputs import SiteBy, SiteWeight
 from crawlrank.pipeline.ranking.sites.graph import SiteGraph
 from crawlrank.pipeline.ranking.sites.names import NAMES
 
@@ -69,7 +69,8 @@ def collapse(
     keys: Path,
     graph: Path,
     output: Path,
-    options: SiteOptions,
+    by: SiteBy,
+    weight: SiteWeight,
     tmp: Path,
     *,
     budget: int,
@@ -84,10 +85,10 @@ def collapse(
     output.mkdir(parents=True)
     left = budget - 8 * csr.nodes
     with database(tmp, budget=left, threads=threads) as (db, _):
-        of_pages = site_of_pages(db, keys, NAMES[options.site_by], csr.nodes)
+        of_pages = site_of_pages(db, keys, NAMES[by], csr.nodes)
         save(output / OF_PAGES, of_pages)
         feed(db, "links", LINKS, _links(csr, of_pages))
-        db.execute(f"CREATE TABLE edges AS {EDGES[options.site_weight]}")
+        db.execute(f"CREATE TABLE edges AS {EDGES[weight]}")
         _write_edges(db, output)
         _write_counts(db, output / SITES)
 

@@ -147,8 +147,7 @@ def test_every_sweep_tells_the_truth(graph: Graph, threads: int, sweeps: int) ->
             Stop(tolerance=1e-30, max_rounds=sweeps + 1),
             threads,
             MUCH,
-            None,
-            remember,
+            on_round=remember,
         )
     )
     for allowed in range(1, sweeps + 1):

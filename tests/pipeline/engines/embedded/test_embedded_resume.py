@@ -37,7 +37,7 @@ def test_going_on_gives_the_same_bits(
 ) -> None:
     csr = saved(csr_of(WEB), tmp_path / "graph")
     weights = np.arange(WEB.nodes) % 7.0 if METHODS[method].takes else None
-    whole = METHODS[method].scoring.solve(Problem(csr, stop, 2, MUCH, weights=weights))
+    whole = METHODS[method].scoring.solve(Problem(csr, stop, 2, MUCH, {"weights": weights}))
     place, told = tmp_path / "checkpoint", 0
 
     def interrupted(entry: Round, rounds: list[Round]) -> None:
@@ -49,7 +49,7 @@ def test_going_on_gives_the_same_bits(
     def attempt(number: int) -> list[Round]:
         budget = budgets[number % 2]
         return rank(
-            Ranking(METHODS[method], stop, weights),
+            Ranking(METHODS[method], stop, {"weights": weights}),
             csr,
             tmp_path / "ranks",
             threads=2,
@@ -125,10 +125,10 @@ def test_a_checkpoint_of_other_weights_of_links_is_left_alone(tmp_path: Path) ->
     hosts = np.arange(WEB.nodes) // 9
     made = []
     for number, weights in enumerate([(1.0, 2.0), (2.0, 1.0), (1.0, 2.0)]):
-        links = WeightedLinks(hosts, *weights)
+        links = WeightedLinks(*weights, hosts)
         output, place = tmp_path / str(number), tmp_path / "checkpoint"
-        rank(Ranking(PAGERANK, Stop(tolerance=1e-9)), csr_of(WEB), output, budget=MUCH,
-             checkpoint=place, links=links, interval=0.0)  # fmt: skip
+        ranking = Ranking(PAGERANK, Stop(tolerance=1e-9), {"links": links})
+        rank(ranking, csr_of(WEB), output, budget=MUCH, checkpoint=place, interval=0.0)  # fmt: skip
         made.append(np.load(output / SCORES))
     assert made[0].tolist() == made[2].tolist()
     assert np.abs(made[0] - made[1]).max() > 1e-3

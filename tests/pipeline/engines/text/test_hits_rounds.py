@@ -86,7 +86,7 @@ def test_after_passes_the_bits_of_the_embedded_engine(
 ) -> None:
     stop, file = Stop(iterations=iterations), file_of(relevance, tmp_path)
     ranks, rounds = hits_rounds(web, tmp_path / "rounds", launcher, stop, relevance=file)
-    other = solve(Problem(csr_of(WEB), stop, 2, 1 << 40, weights=relevance))
+    other = solve(Problem(csr_of(WEB), stop, 2, 1 << 40, {"weights": relevance}))
     assert (scores_in(ranks) == other.scores).all()
     assert (hubs_beside(ranks) == np.stack([other.more["hubs"], other.more["gives"]]).T).all()
     for name in ("nodes", "edges", "dangling", "certificate"):

@@ -23,7 +23,7 @@ TOY = graph_of(4, [(0, 1), (1, 3), (2, 0), (2, 1), (2, 3)])
 
 
 def ranked(graph: Graph, weights: Floats | None = None, stop: Stop = FINE, **more: Any) -> Solution:
-    return solve(Problem(csr_of(graph), stop, 2, 1 << 40, weights=weights, **more))
+    return solve(Problem(csr_of(graph), stop, 2, 1 << 40, {"weights": weights}, **more))
 
 
 def payments(graph: Graph, relevance: Floats) -> Floats:

@@ -34,7 +34,7 @@ def site_graph(weights: Weights, sizes: Sequence[int]) -> SiteGraph:
 
 def ranked(sites: SiteGraph, stop: Stop = FINE, **more: object) -> Solution:
     pages = csr_of(graph_of(len(sites.of_pages), []))
-    return solve(Problem(pages, stop, 1, 1 << 40, sites=sites, **more))  # type: ignore[arg-type]
+    return solve(Problem(pages, stop, 1, 1 << 40, {"sites": sites}, **more))  # type: ignore[arg-type]
 
 
 def random_web(sites: int, seed: int) -> tuple[Weights, list[int]]:
