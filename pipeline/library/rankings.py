@@ -30,7 +30,7 @@ from crawlrank.pipeline.data.graph import Floats
 from crawlrank.pipeline.data.memory import half_of_machine
 from crawlrank.pipeline.library.input_graphs import InputGraph, input_graph
 from crawlrank.pipeline.library.ranking_result import RankingResult
-from crawlrank.pipeline.options import RunOptions
+from crawlrank.pipeline.ranking.inputs import PERTURB
 from crawlrank.pipeline.ranking.methods import METHODS
 from crawlrank.pipeline.ranking.sites.graph import SiteGraph
 from crawlrank.pipeline.ranking.solution import Problem, Solution
@@ -127,7 +127,7 @@ def hits(
     graph: Any,
     *,
     relevance: NodeWeights | None = None,
-    perturb: float = RunOptions.perturb,
+    perturb: float = PERTURB.default,
     nodes: int | None = None,
     tolerance: float = Stop.tolerance,
     iterations: int | None = None,
@@ -245,24 +245,15 @@ def _ranked(
     method: str,
     graph: InputGraph,
     solving: _Solving,
-    *,
-    weights: Floats | None = None,
-    perturb: float = RunOptions.perturb,
-    sites: SiteGraph | None = None,
+    **inputs: Any,
 ) -> RankingResult:
-    """The only place that calls a method."""
-    problem = Problem(
-        graph.csr,
-        solving.stop,
-        solving.threads,
-        half_of_machine().budget,
-        weights=weights,
-        perturb=perturb,
-        sites=sites,
-    )
+    """The only place that calls a method. inputs: of the method, by the names in
+    ranking/inputs.py."""
+    budget = half_of_machine().budget
+    problem = Problem(graph.csr, solving.stop, solving.threads, budget, inputs)
     solution: Solution = METHODS[method].scoring.solve(problem)
     return RankingResult(
-        "pagerank" if sites is not None else method,
+        "pagerank" if "sites" in inputs else method,
         solution.scores,
         graph.labels,
         float(solution.dummy),
