@@ -26,7 +26,7 @@ CombineBy = Literal["position", "probability"]
 T = TypeVar("T")
 
 
-class Range(NamedTuple):
+class NumberRange(NamedTuple):
     """An option that takes a number from `least` to `most`."""
 
     least: float
@@ -39,7 +39,7 @@ class PageFile(NamedTuple):
     lines: Literal["weights", "seeds", "seeds.txt", "relevance"]
 
 
-class Parsed(NamedTuple):
+class ParsedText(NamedTuple):
     """An option whose text `parse` turns into its value. `parse` raises ValueError."""
 
     metavar: str
@@ -51,7 +51,7 @@ def _itself(value: Any) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class Input(Generic[T]):
+class RankingInput(Generic[T]):
     """An input of rankings. T is the type of its value for the graph.
 
     option: its name on the command line and in manifests. name: its key in `Problem.inputs`; inputs
@@ -66,7 +66,7 @@ class Input(Generic[T]):
     option: str
     name: str
     help: str
-    accepts: Range | PageFile | Parsed | tuple[str, ...]
+    accepts: NumberRange | PageFile | ParsedText | tuple[str, ...]
     default: T
     on_jobs: bool = False
     validated: bool = True
@@ -109,9 +109,9 @@ class PageWeights:
     damaged_lines: tuple[str, ...] = ()
 
 
-def _pages(option: str, lines: Any, help: str) -> Input[Floats | None]:
+def _pages(option: str, lines: Any, help: str) -> RankingInput[Floats | None]:
     """An input of weights of pages: float64[N] by id, whose meaning is the method's."""
-    return Input(
+    return RankingInput(
         option, "weights", help, PageFile(lines), None, on_jobs=True,
         recorded=lambda weights: weights.mark,
     )  # fmt: skip
@@ -129,11 +129,11 @@ RELEVANCE = _pages(
 )
 SEEDS_FILE = _pages("--from-seeds-file", "seeds.txt", "the same from Heritrix's seeds.txt.")
 
-PERTURB = Input[float](
+PERTURB = RankingInput[float](
     "--perturb",
     "perturb",
     "add EPS to every entry of the matrix of links, where it has no single best pair.",
-    Range(0, 1),
+    NumberRange(0, 1),
     0.0,
     fingerprinted=lambda value: {"perturb": value},
 )
@@ -168,17 +168,17 @@ def parsed_link_weights(text: str) -> LinkWeights:
 
 
 #: for the graph: WeightedLinks of ranking/pagerank/links.py; None if all links weigh the same
-LINK_WEIGHT = Input[Any](
+LINK_WEIGHT = RankingInput[Any](
     "--link-weight",
     "links",
     "weights of links within a host, and of other links (default: 1 each).",
-    Parsed("internal=W,external=W", parsed_link_weights),
+    ParsedText("internal=W,external=W", parsed_link_weights),
     None,
     validated=False,
     recorded=str,
 )
 
-SITE_BY = Input[SiteBy](
+SITE_BY = RankingInput[SiteBy](
     "--site-by",
     "site_by",
     "what pages share a score. host: those of a host and port; domain: those of a domain that"
@@ -187,7 +187,7 @@ SITE_BY = Input[SiteBy](
     "host",
     always=True,
 )
-SITE_WEIGHT = Input[SiteWeight](
+SITE_WEIGHT = RankingInput[SiteWeight](
     "--site-weight",
     "site_weight",
     "the weight of a link between two sites. count: the links between their pages; distinct: the"
@@ -228,16 +228,16 @@ def parsed_parts(text: str) -> dict[str, float]:
 
 
 #: `rank` looks up the rankings: the option's value is a Combination. For the graph: float64[N]
-COMBINE: Input[Floats | None] = Input(
+COMBINE: RankingInput[Floats | None] = RankingInput(
     "--combine",
     "combined",
     "Instead of a method: make it of other rankings, `run` being that of the run.",
-    Parsed("LABEL=WEIGHT,…", parsed_parts),
+    ParsedText("LABEL=WEIGHT,…", parsed_parts),
     None,
     recorded=str,
     fingerprinted=lambda made_of: {"--combine": str(made_of), "parts": made_of.marks},
 )
-COMBINE_BY = Input[CombineBy](
+COMBINE_BY = RankingInput[CombineBy](
     "--combine-by",
     "combine_by",
     "Weigh the positions of pages, or their parts of all scores.",
@@ -247,7 +247,7 @@ COMBINE_BY = Input[CombineBy](
 )
 
 #: all inputs, in the order of help
-INPUTS: tuple[Input[Any], ...] = (
+INPUTS: tuple[RankingInput[Any], ...] = (
     *(COMBINE, COMBINE_BY, TELEPORT, SEEDS, RELEVANCE, SEEDS_FILE, PERTURB, LINK_WEIGHT),
     *(SITE_BY, SITE_WEIGHT),
 )

@@ -21,7 +21,7 @@ from crawlrank.pipeline.ranking.inputs import (
     SITE_BY,
     SITE_WEIGHT,
     TELEPORT,
-    Input,
+    RankingInput,
 )
 from crawlrank.pipeline.steps import EMBEDDED
 
@@ -63,7 +63,7 @@ class Method(NamedTuple):
     module: str
     jobs: Literal["", "pagerank", "hits"] = ""
     opic: bool = False
-    inputs: tuple[Input[Any], ...] = ()
+    inputs: tuple[RankingInput[Any], ...] = ()
     needs: bool = False
     unnamed: float = 0.0
     more: tuple[str, ...] = ()
@@ -83,7 +83,7 @@ class Method(NamedTuple):
     def runs_on(self, runner: str) -> bool:
         return bool(self.jobs) or runner == EMBEDDED
 
-    def given(self, values: Mapping[str, Any]) -> Iterator[tuple[Input[Any], Any]]:
+    def given(self, values: Mapping[str, Any]) -> Iterator[tuple[RankingInput[Any], Any]]:
         """The inputs that count, each with the value of its option. values: by option."""
         for each in self.inputs:
             value = values.get(each.option, each.default)

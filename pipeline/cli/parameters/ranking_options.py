@@ -12,12 +12,19 @@ from click.core import ParameterSource
 from crawlrank.jobs.kernel.errors import count_of
 from crawlrank.pipeline.cli.parameters.groups import Command, Decorator, grouped, option
 from crawlrank.pipeline.cli.parameters.options import OUTPUT
-from crawlrank.pipeline.ranking.inputs import INPUTS, Input, PageFile, PageWeights, Parsed, Range
+from crawlrank.pipeline.ranking.inputs import (
+    INPUTS,
+    NumberRange,
+    PageFile,
+    PageWeights,
+    ParsedText,
+    RankingInput,
+)
 from crawlrank.pipeline.ranking.methods import COMBINED, METHODS, Method
 from crawlrank.pipeline.terminal import printable
 
 
-def _option(each: Input[Any]) -> Decorator:
+def _option(each: RankingInput[Any]) -> Decorator:
     """Its help begins with the names of the methods that take it."""
     takers = (name for name, method in METHODS.items() if each in method.inputs)
     names = ", ".join(name for name in takers if name != COMBINED)
@@ -25,10 +32,10 @@ def _option(each: Input[Any]) -> Decorator:
     accepts = each.accepts
     if isinstance(accepts, PageFile):
         return option(each.option, type=OUTPUT, metavar="FILE", help=help)
-    if isinstance(accepts, Parsed):
+    if isinstance(accepts, ParsedText):
         callback = _parsed_by(accepts.parse)
         return option(each.option, metavar=accepts.metavar, callback=callback, help=help)
-    if isinstance(accepts, Range):
+    if isinstance(accepts, NumberRange):
         type: click.ParamType[Any] = click.FloatRange(accepts.least, accepts.most)
     else:
         type = click.Choice(accepts)
@@ -51,7 +58,7 @@ def _given(**values: Any) -> dict[str, Any]:
     """option -> value, of the inputs that the user has given. Raises UsageError for two that
     exclude each other."""
     context = click.get_current_context()
-    given: dict[Input[Any], Any] = {}
+    given: dict[RankingInput[Any], Any] = {}
     for each in INPUTS:
         param = each.option.removeprefix("--").replace("-", "_")
         source = context.get_parameter_source(param)
@@ -64,7 +71,7 @@ def _given(**values: Any) -> dict[str, Any]:
     return {each.option: _value(each, value) for each, value in given.items()}
 
 
-def _value(each: Input[Any], value: Any) -> Any:
+def _value(each: RankingInput[Any], value: Any) -> Any:
     return _weights(each.accepts, value) if isinstance(each.accepts, PageFile) else value
 
 
