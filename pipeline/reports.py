@@ -89,7 +89,7 @@ def _state_of(manifest: Manifest) -> str:
 
 
 def _steps_table(manifest: Manifest, names: Sequence[str], damaged: Collection[str]) -> TextTable:
-    table = TextTable("steps", "=step", "~state", "~rows", ">seconds", ">of these, starting")
+    table = TextTable("steps", "=step", "~state", "~rows", ">seconds", ">start-up")
     for name in names:
         entry = manifest.steps.get(name, {})
         state = "done" if "fingerprint" in entry else "begun" if entry else "to do"
@@ -236,7 +236,13 @@ def damage_by_reason(manifest: Manifest) -> Counter[str]:
 def summary_table(path: Path, bounds: Bounds) -> TextTable:
     """The classes of a precedence.summary.json. bounds: of its scores."""
     table = TextTable(
-        "precedence", ">precedence", ">URIs", ">pages", ">captured", ">highest score", ">lowest"
+        "precedence",
+        ">precedence",
+        ">URIs",
+        ">pages",
+        ">captured",
+        ">highest score",
+        ">lowest score",
     )
     for entry in json.loads(path.read_text())["classes"]:
         highest, lowest = entry["score_highest"], entry["score_lowest"]

@@ -254,7 +254,7 @@ def show_result(work: Path, *, validated: bool) -> None:
         parts.append(caveats_table(caveats))
         if validated and any(caveat.kind in VOID for caveat in caveats):
             outcome = "was written, but its order means nothing."
-        outcome += " What limits it stands above."
+        outcome += " Its limits are listed above."
     show(parts)
     if listed:
         click.echo(f"{printable(str(work / 'precedence.txt'))} {outcome}")
@@ -263,7 +263,7 @@ def show_result(work: Path, *, validated: bool) -> None:
         click.echo(f"{scores} has the scores; without URIs there is no precedence file.")
     folder = printable(shlex.quote(str(work)))
     page = printable(shlex.quote(str(work / "report.html")))
-    click.echo(f"All of it as a page: crawlrank report --work {folder} --output {page}")
+    click.echo(f"As a page for your browser: crawlrank report --work {folder} --output {page}")
 
 
 def _best(work: Path, digits: int, bounds: Bounds) -> TextTable:
@@ -281,9 +281,9 @@ def _agreement(entry: dict[str, Any]) -> str:
     """What the step validate-opic has found about the classes."""
     agreement, pages = entry["agreement_apart"], entry["nodes_apart"]
     if not pages:
-        return "OPIC says nothing of the classes: all scores are equal."
+        return "OPIC cannot check the classes: all scores are equal."
     undecided = entry.get("nodes_open", 0)  # folders of earlier versions have none
     if agreement is None:
         return f"OPIC leaves the classes of all {count_of(pages, 'page')} open."
     proved = f"{count_of(pages - undecided, 'page')} whose class it proves"
-    return f"OPIC agrees on the class of {agreement:.2%} of {proved}; {undecided:,} are open."
+    return f"OPIC gives the same class to {agreement:.2%} of {proved}; {undecided:,} are open."

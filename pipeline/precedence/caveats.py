@@ -121,9 +121,8 @@ def _of_links(links: LinkCounts | None) -> Iterator[Caveat]:
     all_pages, all_links = links.sources + pages, links.edges + lost
     if pages >= LOST * all_pages or lost >= LOST * all_links:
         meaning = (
-            "Without rank, as no other page links there:"
-            f" {count_of(pages, 'page')} with links of their own. Links that count for nothing,"
-            f" as they are on these pages: {lost:,} of {all_links:,}."
+            f"No page links to {pages:,} of the {count_of(all_pages, 'page')} that have links. Such"
+            f" pages have no score, so their links do not count: {lost:,} of {all_links:,}."
         )
         yield Caveat("unranked-sources", pages, all_pages, meaning, "--nodes all")
 
@@ -133,12 +132,14 @@ def _of_classes(cut: CutCounts | None) -> Iterator[Caveat]:
         return
     if cut.tied and cut.tied >= TIED * cut.cut_over:
         by_links = cut.ties == "links"
-        cure = "--ties together" + ("" if by_links else ", or fewer of them: --ties links")
+        cure = "--ties together (one class for all of them)"
+        cure += "" if by_links else ", or --ties links (fewer ties)"
         like = ", links and captures" if by_links else ""
+        pages = count_of(cut.cut_over, "captured page" if cut.captured else "page")
         meaning = (
-            f"Only the alphabet decides the class of {cut.tied:,} of the"
-            f" {count_of(cut.cut_over, 'page')} that the classes are cut over: pages of the"
-            f" same score{like} are in another class."
+            f"Of {pages}, {cut.tied:,} {'has' if cut.tied == 1 else 'have'} the same score{like} as"
+            " a page of another class. The alphabetical order of their addresses decides their"
+            " class."
         )
         yield Caveat("tied-pages", cut.tied, cut.cut_over, meaning, cure)
     if cut.near and cut.near >= OPEN * cut.nodes:

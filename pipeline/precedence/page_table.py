@@ -18,7 +18,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.errors import BadInput, count_of
 from crawlrank.jobs.kernel.formats.lines import parse_uri_row
 from crawlrank.jobs.kernel.formats.reading import read_rows
 from crawlrank.jobs.kernel.keys.uris import HTTP_PREFIXES
@@ -147,8 +147,8 @@ def _require_pages(taken: Taken, left: int, where: str) -> None:
             f"{option} leaves {alone:,}" + (f", {together:,} with those before" if at else "")
             for at, (option, alone, together) in enumerate(taken.rows)
         )
-        what = f"no page of {taken.pages:,} is left: {each}"
-        raise BadInput(where, what, "filters that some page meets", "Leave one of them out.")
+        what = f"none of {count_of(taken.pages, 'page')} passes the filters: {each}"
+        raise BadInput(where, what, "filters that a page passes", "Change or remove one of them.")
 
 
 @contextlib.contextmanager

@@ -28,7 +28,7 @@ def combination(work: Path, label: str, weights: Mapping[str, float]) -> Combina
     for part in weights:
         if label in (part, *_made_of(work, part)):
             what = f"{part}, which is made of {label}" if part != label else "itself"
-            expected = "rankings that are not made of it"
+            expected = "a combined ranking that does not include itself"
             raise BadInput(f"--name {label}", f"made of {what}", expected, "Name it otherwise.")
     manifests = [finished_manifest(ranking_folder(work, label)) for label in weights]
     marks = [str(manifest.steps[RANK]["fingerprint"]) for manifest in manifests]

@@ -80,6 +80,6 @@ def require_import(
             "The commands of the single steps run the jobs on text files.",
         )
     if "fingerprint" not in imported:
-        cure = "Run import-text once more."
-        raise BadInput(str(work), "an import that is not whole", "all of it", cure)
+        cure = "Run it again."
+        raise BadInput(str(work), "import-text was interrupted", "a finished import", cure)
     return dict.fromkeys(REPLACED[imported["kind"]], imported["fingerprint"])

@@ -126,10 +126,10 @@ class Manifest:
         except (ValueError, OSError, RecursionError) as error:
             raise self._refused(f"cannot be read ({error})") from error
         if not isinstance(data, dict) or data.get("format") != FORMAT:
-            version = data.get("format") if isinstance(data, dict) else "none"
+            known = isinstance(data, dict) and "format" in data
             raise BadInput(
                 str(self.path),
-                f"a manifest of format {version}",
+                f"a manifest of format {data['format']}" if known else 'no field "format"',
                 f"format {FORMAT}",
                 "The folder is of another version of crawlrank: use another --work.",
             )

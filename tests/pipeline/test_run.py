@@ -398,7 +398,7 @@ def test_leftovers_of_a_killed_run_are_removed(web: Path, tmp_path: Path) -> Non
 
 def test_no_old_agreement_is_shown(web: Path, more_web: Path, tmp_path: Path) -> None:
     work = made(tmp_path, web, *INLINE)
-    assert "OPIC agrees" in ok("run", web, "--work", work, *INLINE).out
+    assert "OPIC gives the same class" in ok("run", web, "--work", work, *INLINE).out
     said = ok("run", web, more_web, "--work", work, *INLINE, "--no-validate")
     assert "OPIC" not in said.out
 
@@ -444,7 +444,7 @@ def test_the_classes_that_are_validated_are_those_that_are_written(
 
 def test_a_validation_of_other_classes_is_forgotten(web: Path, tmp_path: Path) -> None:
     work = made(tmp_path, web, *INLINE)
-    assert "OPIC agrees" in run(work, web, "--no-validate").out
+    assert "OPIC gives the same class" in run(work, web, "--no-validate").out
     said = run(work, web, "--force", "--no-validate", "--bins", 20)
     assert said.code == 0
     assert "OPIC" not in said.out

@@ -78,11 +78,11 @@ def _folded(fold: Folded) -> str:
 def _counts(links: LinksToPage | None) -> TextTable:
     table = TextTable("links to it", "~what", ">count")
     if links:
-        table.add("counted in archives, to any of its spellings", links.counted)
-        table.add("  count for its score: one from each page with a rank", links.counting)
-        table.add("  do not count: again from such a page", links.repeated)
-        table.add("  do not count: from the page itself", links.own)
-        table.add("  do not count: from pages without rank (see --nodes)", links.unranked)
+        table.add("in archives, to any of its spellings", links.counted)
+        table.add("  counted: one from each page with a score", links.counting)
+        table.add("  not counted: repeated by such a page", links.repeated)
+        table.add("  not counted: from the page itself", links.own)
+        table.add("  not counted: from pages without a score (see --nodes)", links.unranked)
     return table
 
 
@@ -130,7 +130,7 @@ def _spellings(page: Explanation) -> TextTable:
 def _listing(spelling: Spelling, unlisted: int) -> str:
     if spelling.precedence is not None:
         return f"precedence {spelling.precedence}, as {spelling.form}"
-    return f"unlisted, precedence {unlisted}: {spelling.why or ''}"
+    return f"not in the file, so Heritrix gives it precedence {unlisted}: {spelling.why or ''}"
 
 
 def _captures(page: Explanation) -> TextTable:

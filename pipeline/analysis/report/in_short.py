@@ -56,8 +56,7 @@ def _graph(document: ReportDocument) -> Iterator[str]:
     if graph := document["graph"]:
         yield (
             f"The graph has {_many(graph['nodes'], 'page')} and {_many(graph['edges'], 'link')}"
-            " between them. Links that are there several times, and those of a page to itself,"
-            " are one link or none there."
+            " between them. A repeated link counts once; a link of a page to itself does not count."
         )
         if graph["dangling"]:
             yield (
@@ -79,8 +78,8 @@ def _exactness(document: ReportDocument) -> Iterator[str]:
         yield f"The scores, by {rounds['method']}, are exact."
     else:
         yield (
-            f"{rounds['method']} took {_many(rounds['count'], 'round')}. The errors of all scores"
-            f" together are below {small(100 * rounds['certificate'])} % of their sum."
+            f"{rounds['method']} took {_many(rounds['count'], 'round')}. The sum of all errors is"
+            f" below {small(100 * rounds['certificate'])} % of the sum of the scores."
         )
 
 
@@ -90,8 +89,8 @@ def _classes(document: ReportDocument) -> Iterator[str]:
         yield (
             f"The precedence file puts {_many(classes['uris'], 'URI')} into"
             f" {_many(classes['bins'], 'class', 'classes')}, 1 being crawled first."
-            f" For {_many(near, 'page')} the class is not certain, as the score is next to that of"
-            " a boundary."
+            f" {_many(near, 'page')} may belong to a neighbouring class, because the score is"
+            " within the error of its limit."
         )
 
 

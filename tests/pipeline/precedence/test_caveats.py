@@ -136,12 +136,13 @@ def test_agreement_on_ties_is_not_said_to_be_one(runner: str, tmp_path: Path) ->
     how = ("--bins", 4, *RUNNERS[runner])
     archive = write_warc(tmp_path / "web.warc.gz", EQUAL)
     said = ok("run", archive, "--work", tmp_path / "work", *how).out
-    assert "OPIC says nothing of the classes" in said
+    assert "OPIC cannot check the classes" in said
     assert "%" not in said.partition("OPIC")[2].partition("\n")[0]
     fine = write_warc(tmp_path / "fine.warc.gz", ladder(12))
     said = ok("run", fine, "--work", tmp_path / "fine", *how).out
     assert (
-        "OPIC agrees on the class of 100.00% of 12 pages whose class it proves; 0 are open." in said
+        "OPIC gives the same class to 100.00% of 12 pages whose class it proves; 0 are open."
+        in said
     )
 
 
@@ -158,7 +159,7 @@ def test_links_of_unranked_pages_are_counted(runner: str, tmp_path: Path) -> Non
     assert link_counts(Manifest(work)) == LinkCounts(3, 3, 2, 4)
     summary = json.loads((work / "precedence.summary.json").read_text())
     meaning = next(c["meaning"] for c in summary["caveats"] if c["kind"] == "unranked-sources")
-    assert "2 pages" in meaning and "4 of 7" in meaning
+    assert "2 of the 5 pages" in meaning and "4 of 7" in meaning
 
 
 def test_a_few_lost_links_among_many_are_not_told() -> None:
@@ -196,8 +197,8 @@ def test_status_goes_on_without_a_summary(text: str | None, tmp_path: Path) -> N
 
 def test_the_cure_of_ties_is_one_that_was_not_tried() -> None:
     for ties, cure in (
-        ("key", "--ties together, or fewer of them: --ties links"),
-        ("links", "--ties together"),
+        ("key", "--ties together (one class for all of them), or --ties links (fewer ties)"),
+        ("links", "--ties together (one class for all of them)"),
     ):
         cut = CutCounts(5, 100, False, 100, 50, 100, 20, 20, 0, False, ties)  # type: ignore[arg-type]
         (caveat,) = caveats_of(None, cut)

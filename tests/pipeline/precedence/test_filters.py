@@ -151,7 +151,7 @@ def test_filters_take_what_a_comprehension_takes(
         counts.append((shown, sum(map(meets, rows)), len(left)))
     table = PageTable(exported.db, conditions(filters_of(chosen, top)), top)
     if not left:
-        with pytest.raises(BadInput, match="is left: --") as caught:
+        with pytest.raises(BadInput, match="passes the filters: --") as caught:
             table.count("w")
         assert all(f"{name} leaves {alone:,}" in str(caught.value) for name, alone, _ in counts)
         return
@@ -262,7 +262,10 @@ def test_conflicting_filters_say_what_each_leaves(exported: Exported, tmp_path: 
     said = crawlrank("export-precedence", "--work", exported.work, "--output", output, *options)
     assert said.code == 3
     good = sum(row["captures"] > 0 and (row["status"] or 200) == 200 for row in exported.rows)
-    assert f"no page of {len(exported.rows):,} is left: --status 200 leaves {good:,}; " in said.err
+    assert (
+        f"none of {len(exported.rows):,} pages passes the filters: --status 200 leaves {good:,}; "
+        in said.err
+    )
     assert "--host nobody.example leaves 0, 0 with those before" in said.err
     assert str(exported.work) in said.err
     assert not output.exists()
@@ -298,7 +301,7 @@ def test_a_run_without_captures(tmp_path: Path) -> None:
     assert ok(*given, "--host", "b.example").out == "http://b.example/\n"
     for option in (["--captured"], ["--status", "200"], ["--type", "html"]):
         said = crawlrank(*given, *option)
-        assert (said.code, "no page of 2 is left" in said.err) == (3, True)
+        assert (said.code, "none of 2 pages passes the filters" in said.err) == (3, True)
 
 
 @pytest.mark.slow

@@ -65,7 +65,7 @@ def test_nothing_else_is_left_beside_it(tmp_path: Path) -> None:
     [
         ("", "cannot be read"),
         ('{"format": 1,', "cannot be read"),
-        ("[]", "format none"),
+        ("[]", 'no field "format"'),
         ('{"format": 7}', "format 7"),
         ("\udcff", "cannot be read"),
     ],

@@ -142,7 +142,7 @@ def test_what_starting_took_is_told(tmp_path: Path, two: list[Path]) -> None:
                 assert "starting" not in step
             else:
                 assert (0 < step["starting"] < step["seconds"]) == (name != "export-precedence")
-    assert "of these, starting" in ok("status", "--work", far).out
+    assert "start-up" in ok("status", "--work", far).out
 
 
 @pytest.mark.slow
