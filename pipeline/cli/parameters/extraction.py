@@ -41,7 +41,7 @@ EXTRACTION = (
     field_option(
         DEFAULTS,
         "links",
-        "nav: links that readers follow (hops L, R and frames); all: also embeds and guesses.",
+        "nav: links that readers follow (hops L, R and frame/@src); all: also embeds and guesses.",
         click.Choice(get_args(LinksKept)),
     ),
     field_option(
