@@ -29,6 +29,7 @@ class Bars(StepLines):
             TextColumn("{task.fields[detail]}"),
             TimeElapsedColumn(),
             Remaining(),
+            TextColumn("left"),
             console=console,
             transient=True,
             redirect_stdout=False,  # jobs on the inline runner exchange the streams themselves
