@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawlrank.jobs.kernel.formats.lines import parse_link_or_uri_row
-from crawlrank.jobs.kernel.formats.ranges import KeySample, split_points
+from crawlrank.jobs.kernel.formats.order import KeySample, split_points
 from crawlrank.jobs.kernel.formats.rows import CanonicalLink, UriRow
 from crawlrank.jobs.kernel.formats.side_lines import MAP, PLAN, to_json
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl

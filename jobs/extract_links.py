@@ -42,9 +42,8 @@ from crawlrank.jobs.kernel.formats.side_lines import (
     to_json,
 )
 from crawlrank.jobs.kernel.links.pdf_links import require_reader
-from crawlrank.jobs.kernel.storage.digesting import digested
 from crawlrank.jobs.kernel.storage.opening import name_of, opened
-from crawlrank.jobs.kernel.storage.positions import SECONDS, reported_position
+from crawlrank.jobs.kernel.storage.while_reading import SECONDS, digested, reported_position
 from crawlrank.jobs.mapreduce.alone import main
 from crawlrank.jobs.mapreduce.job import Job, KeyValue
 

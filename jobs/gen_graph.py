@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crawlrank.jobs.kernel.formats.counters import LINKS_WITHOUT_ID, SELF_LINKS, SOURCES_WITHOUT_ID
 from crawlrank.jobs.kernel.formats.datasets import MAP
 from crawlrank.jobs.kernel.formats.lines import (
     DUMMY,
@@ -26,7 +25,12 @@ from crawlrank.jobs.kernel.formats.lines import (
     parse_map_row,
 )
 from crawlrank.jobs.kernel.formats.order import ascending_id
-from crawlrank.jobs.kernel.formats.rows import GraphLine
+from crawlrank.jobs.kernel.formats.rows import (
+    LINKS_WITHOUT_ID,
+    SELF_LINKS,
+    SOURCES_WITHOUT_ID,
+    GraphLine,
+)
 from crawlrank.jobs.mapreduce.alone import main
 from crawlrank.jobs.mapreduce.job import Job, KeyValue
 

@@ -36,8 +36,13 @@ from crawlrank.jobs.kernel.formats.lines import (
     parse_map_row,
     parse_uri_row,
 )
-from crawlrank.jobs.kernel.formats.order import DIGITS, ascending_id, descending
-from crawlrank.jobs.kernel.formats.ranges import KeySample, split_points
+from crawlrank.jobs.kernel.formats.order import (
+    DIGITS,
+    KeySample,
+    ascending_id,
+    descending,
+    split_points,
+)
 from crawlrank.jobs.kernel.formats.rows import UNKNOWN
 from crawlrank.jobs.kernel.formats.side_lines import PLAN, SUMS, side_name, to_json
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl
@@ -320,8 +325,8 @@ def run(
     columns: str = "three",
 ) -> Outcome:
     """Join and sort; writes the folder `output`. The outcome's `sums` hold the sum of scores."""
-    from crawlrank.jobs.mapreduce.bad_lines import MappedInputs
     from crawlrank.jobs.mapreduce.launch import launch  # tasks start sooner without it
+    from crawlrank.jobs.mapreduce.outcome import MappedInputs
 
     inputs, own = [*ranks_and_map, uris], ["--digits", str(digits), "--columns", columns]
     if launcher.is_small(inputs, IN_MEMORY):

@@ -19,13 +19,6 @@ import numpy as np
 
 from crawlrank.jobs.kernel.formats.side_lines import PLAN, to_json
 from crawlrank.jobs.kernel.rank.array_types import Floats
-from crawlrank.jobs.kernel.rank.packed_checks import (
-    check_incoming,
-    check_inside,
-    check_outgoing,
-    check_state,
-    check_teleport,
-)
 from crawlrank.jobs.kernel.rank.packed_round import (
     Left,
     Partition,
@@ -39,6 +32,11 @@ from crawlrank.jobs.kernel.rank.packing import (
     Array,
     Where,
     Writer,
+    check_incoming,
+    check_inside,
+    check_outgoing,
+    check_state,
+    check_teleport,
     from_text,
     pieces,
     read_section,
@@ -47,7 +45,7 @@ from crawlrank.jobs.kernel.rank.packing import (
 from crawlrank.jobs.kernel.rank.teleport import EVERYWHERE
 from crawlrank.jobs.mapreduce.alone import main
 from crawlrank.jobs.mapreduce.job import KeyValue
-from crawlrank.jobs.mapreduce.packed_job import PartitionJob
+from crawlrank.jobs.mapreduce.planned_jobs import PartitionJob
 
 MARK = b"M"  # of each partition, also without blocks
 

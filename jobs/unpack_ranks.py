@@ -12,11 +12,10 @@ import numpy as np
 
 from crawlrank.jobs.kernel.formats.lines import DUMMY, format_graph_line
 from crawlrank.jobs.kernel.formats.rows import GraphLine
-from crawlrank.jobs.kernel.rank.packed_checks import check_lines, check_state
-from crawlrank.jobs.kernel.rank.packing import Array, Where, read_section
+from crawlrank.jobs.kernel.rank.packing import Array, Where, check_lines, check_state, read_section
 from crawlrank.jobs.mapreduce.alone import main
 from crawlrank.jobs.mapreduce.job import KeyValue
-from crawlrank.jobs.mapreduce.packed_job import PartitionJob
+from crawlrank.jobs.mapreduce.planned_jobs import PartitionJob
 
 
 class UnpackRanks(PartitionJob):

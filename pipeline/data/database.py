@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.machine.shortage import shortage_of
-from crawlrank.jobs.kernel.storage.plain_paths import plain_path
+from crawlrank.jobs.kernel.storage.temporary import plain_path
 from crawlrank.pipeline.data.pairs import in_order
 from crawlrank.pipeline.data.room import ROOM
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import duckdb
 import pyarrow as pa
 
-from crawlrank.jobs.kernel.formats.hops import LINK_HOPS
+from crawlrank.jobs.kernel.formats.rows import LINK_HOPS
 from crawlrank.pipeline.precedence.heritrix_column import forms
 from crawlrank.pipeline.workfolder.results.finished import Finished
 

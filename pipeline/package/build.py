@@ -17,7 +17,7 @@ from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.storage import stores
 from crawlrank.jobs.kernel.storage.opening import HDFS, S3
 from crawlrank.jobs.kernel.storage.temporary import temporary_folder
-from crawlrank.jobs.mapreduce.running import write_zip
+from crawlrank.jobs.mapreduce.launch import write_zip
 from crawlrank.pipeline.package.environment import FILES, pack_environment
 from crawlrank.pipeline.package.node_platform import NodePlatform
 from crawlrank.pipeline.package.wheels import collect, task_requirements

@@ -21,8 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from crawlrank.jobs.kernel.storage.arrow_files import open_parquet
-from crawlrank.jobs.kernel.storage.plain_paths import plain_path
-from crawlrank.jobs.kernel.storage.temporary import temporary_folder
+from crawlrank.jobs.kernel.storage.temporary import plain_path, temporary_folder
 from crawlrank.pipeline.data.database import BATCH
 from crawlrank.pipeline.data.datasets import move, replacing
 from crawlrank.pipeline.data.output.spreadsheets import harmless

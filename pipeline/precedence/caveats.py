@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from crawlrank.jobs.kernel.errors import count_of
-from crawlrank.jobs.kernel.formats.counters import LINKS_WITHOUT_ID, SOURCES_WITHOUT_ID
+from crawlrank.jobs.kernel.formats.rows import LINKS_WITHOUT_ID, SOURCES_WITHOUT_ID
 from crawlrank.pipeline.ranking.options import Ties
 from crawlrank.pipeline.steps import SUMMARY
 from crawlrank.pipeline.terminal import TextTable

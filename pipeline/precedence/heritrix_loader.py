@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from crawlrank.jobs.kernel.archive.frames import GZIP_MAGIC
-from crawlrank.jobs.kernel.keys.heritrix_form import lookup_key
-from crawlrank.jobs.kernel.keys.heritrix_parse import JAVA_DOT, java_int
+from crawlrank.jobs.kernel.keys.heritrix_form import JAVA_DOT, java_int, lookup_key
 
 BLOCK = 8192  # characters that Java's reader reads at once
 MAX_LINE = 1 << 20  # of this program: Heritrix reads a line of any length into memory

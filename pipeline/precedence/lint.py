@@ -16,8 +16,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from crawlrank.jobs.kernel.keys.heritrix_form import HeritrixRejects, heritrix_form, lookup_key
-from crawlrank.jobs.kernel.keys.heritrix_parse import java_int
+from crawlrank.jobs.kernel.keys.heritrix_form import (
+    HeritrixRejects,
+    heritrix_form,
+    java_int,
+    lookup_key,
+)
 from crawlrank.pipeline.precedence.heritrix_loader import (
     BreaksOff,
     HistoryEntry,

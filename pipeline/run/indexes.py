@@ -21,7 +21,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from crawlrank.jobs.kernel.archive.index.lines import INDEX
+from crawlrank.jobs.kernel.archive.cdx import INDEX
 from crawlrank.jobs.kernel.captures.counters import INDEXES, TYPES
 from crawlrank.jobs.kernel.errors import NoNodes
 from crawlrank.jobs.kernel.formats.lines import parse_capture

@@ -7,7 +7,7 @@ extraction.
 from __future__ import annotations
 
 from crawlrank.jobs.kernel.archive.damage import REASONS
-from crawlrank.jobs.kernel.formats.hops import HOPS, NAV_HOPS
+from crawlrank.jobs.kernel.formats.rows import HOPS, NAV_HOPS
 
 DROPPED, METHOD = "dropped.", "method."
 #: reason of dropped links and captures -> what was left out

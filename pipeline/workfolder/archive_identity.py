@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from crawlrank.jobs.kernel.errors import BadInput, unreadable
-from crawlrank.jobs.kernel.storage.digesting import BLOCK, Digesting
 from crawlrank.jobs.kernel.storage.opening import (
     STORE_CURE,
     PathOrUrl,
@@ -29,6 +28,7 @@ from crawlrank.jobs.kernel.storage.opening import (
     real,
     size_of,
 )
+from crawlrank.jobs.kernel.storage.while_reading import BLOCK, Digesting
 from crawlrank.pipeline.workfolder.manifest import (
     SAMPLED,
     ends_digest,
@@ -79,7 +79,7 @@ def glance_at(path: PathOrUrl) -> Glance:
 
 def _glance_at_web(url: str) -> Glance:
     """By two requests, or one for a small file."""
-    from crawlrank.jobs.kernel.storage.web.pieces import (
+    from crawlrank.jobs.kernel.storage.web.bodies import (
         beginning_of,  # as its library takes time to load
     )
 

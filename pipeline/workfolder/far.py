@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from crawlrank.jobs.kernel.formats import downloading
+from crawlrank.jobs.kernel.formats.side_lines import download
 from crawlrank.jobs.kernel.storage import stores
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl
 from crawlrank.pipeline.workfolder.dataset_store import DatasetStore
@@ -37,7 +37,7 @@ def bringing(store: DatasetStore, tmp: Path) -> Callable[[str], Path]:
             return location
         folder = tmp / dataset
         if not folder.exists():
-            downloading.download(location, folder)
+            download(location, folder)
         return folder
 
     return brought

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import urljoin
 
-from crawlrank.jobs.kernel.archive.index.files import kind_of as index_kind
+from crawlrank.jobs.kernel.archive.cdx import kind_of as index_kind
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.storage.opening import (
     WEB,

@@ -29,9 +29,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from crawlrank.jobs.kernel.errors import BadInput
-from crawlrank.jobs.kernel.formats.counters import MAX_EXAMPLES
-from crawlrank.jobs.kernel.formats.foreign import is_utf_16
-from crawlrank.jobs.kernel.formats.reading import read_lines
+from crawlrank.jobs.kernel.formats.reading import is_utf_16, read_lines
+from crawlrank.jobs.kernel.formats.rows import MAX_EXAMPLES
 from crawlrank.jobs.kernel.keys.heritrix_form import HeritrixRejects, heritrix_form
 from crawlrank.jobs.kernel.storage.binary_files import require_text
 from crawlrank.jobs.kernel.storage.opening import require_file

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.storage import stores
-from crawlrank.jobs.kernel.storage.plain_paths import plain_path
-from crawlrank.jobs.kernel.storage.temporary import remove_abandoned
+from crawlrank.jobs.kernel.storage.temporary import plain_path, remove_abandoned
 from crawlrank.pipeline.steps import RANK, STEPS, later_steps, written_by
 from crawlrank.pipeline.workfolder.dataset_store import NEAR, DatasetStore, remove
 from crawlrank.pipeline.workfolder.manifest import Manifest

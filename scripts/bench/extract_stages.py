@@ -22,9 +22,8 @@ from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
 from crawlrank.jobs.kernel.formats.rows import LinkRun
 from crawlrank.jobs.kernel.keys.keys import KeyFunction, key_function
 from crawlrank.jobs.kernel.links.documents import document
-from crawlrank.jobs.kernel.links.html_documents import Document
+from crawlrank.jobs.kernel.links.html_documents import Document, HtmlOptions, selection_for
 from crawlrank.jobs.kernel.links.html_links import html_link_groups
-from crawlrank.jobs.kernel.links.html_selection import HtmlOptions, selection_for
 from crawlrank.jobs.kernel.markup import scanner as scanning
 from crawlrank.jobs.kernel.markup.page_text import PageText
 from crawlrank.jobs.kernel.markup.scanner import Scanner

@@ -34,17 +34,16 @@ from crawlrank.jobs.kernel.archive.records import Record
 from crawlrank.jobs.kernel.archive.sources import WAT, read_archives
 from crawlrank.jobs.kernel.archive.wat import is_wat
 from crawlrank.jobs.kernel.captures.counters import require_pages
-from crawlrank.jobs.kernel.captures.outlink_lines import BASE, counted_hop
+from crawlrank.jobs.kernel.captures.extraction import BASE, counted_hop
 from crawlrank.jobs.kernel.errors import BadInput, count_of
-from crawlrank.jobs.kernel.formats.hops import NAV_HOPS, SUBMIT_HOP
+from crawlrank.jobs.kernel.formats.rows import NAV_HOPS, SUBMIT_HOP
 from crawlrank.jobs.kernel.keys.heritrix_form import HeritrixRejects, heritrix_form
 from crawlrank.jobs.kernel.keys.keys import key_of
 from crawlrank.jobs.kernel.keys.uris import as_crawled
 from crawlrank.jobs.kernel.links.body_links import body_links, resolved
 from crawlrank.jobs.kernel.links.header_links import header_references, location
-from crawlrank.jobs.kernel.links.html_documents import Document
+from crawlrank.jobs.kernel.links.html_documents import Document, HtmlOptions
 from crawlrank.jobs.kernel.links.html_links import LinkGroup
-from crawlrank.jobs.kernel.links.html_selection import HtmlOptions
 from crawlrank.jobs.kernel.links.link_rules import FORM_RULES, NAV_CONTEXTS, RULES
 from crawlrank.jobs.kernel.markup.html_pieces import LONGEST_PAGE
 from crawlrank.jobs.kernel.markup.page_text import PageText

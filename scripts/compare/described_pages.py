@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterator
 
-from crawlrank.jobs.kernel.archive.metadata import is_metadata
-from crawlrank.jobs.kernel.archive.metadata_matching import (
+from crawlrank.jobs.kernel.archive.metadata import (
     WAITING,
     WAITING_BYTES,
     capture_keys,
     described_keys,
+    is_metadata,
     names,
 )
 from crawlrank.jobs.kernel.archive.records import Record

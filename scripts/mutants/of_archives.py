@@ -19,7 +19,7 @@ JOINING = "tests/jobs/kernel/links/test_joining.py"
 KINDS = "tests/jobs/kernel/links/test_reference_kinds.py"
 CASES = "tests/jobs/kernel/captures/test_input_cases.py"
 XML = "tests/jobs/kernel/links/test_xml_links.py"
-INDEXES = "tests/jobs/kernel/archive/index/test_indexes.py"
+INDEXES = "tests/jobs/kernel/archive/test_indexes.py"
 WEB = "tests/jobs/kernel/storage/web/test_web_files.py"
 WEB_RUNS = "tests/runs/archives/test_web_archives.py"
 
@@ -48,7 +48,7 @@ EDITS: dict[str, tuple[Edit, ...]] = {
         ),
         Edit(
             "first-of-several-types-wins",
-            "jobs/kernel/archive/media_types.py",
+            "jobs/kernel/archive/http_payload.py",
             "        chosen = one",
             "        chosen = chosen if chosen.essence else one",
             CASES,
@@ -90,7 +90,7 @@ EDITS: dict[str, tuple[Edit, ...]] = {
         ),
         Edit(
             "requests-in-an-index-are-captures",
-            "jobs/kernel/archive/index/lines.py",
+            "jobs/kernel/archive/cdx.py",
             "return INDEX if kind in _CAPTURES else kind",
             "return INDEX",
             INDEXES,
@@ -143,7 +143,7 @@ EDITS: dict[str, tuple[Edit, ...]] = {
         ),
         Edit(
             "only-the-first-kind-of-reference-is-kept",
-            "jobs/kernel/links/page_links.py",
+            "jobs/kernel/links/html_links.py",
             "references[index] = before + BETWEEN + kind",
             "references[index] = before",
             KINDS,
@@ -206,21 +206,21 @@ EDITS: dict[str, tuple[Edit, ...]] = {
         ),
         Edit(
             "manifests-of-robots-are-navigation",
-            "jobs/kernel/captures/outlink_lines.py",
+            "jobs/kernel/captures/extraction.py",
             'return "X"',
             'return "L"',
             "tests/jobs/kernel/links/test_hops_of_outlinks.py",
         ),
         Edit(
             "null-ends-a-pdf",
-            "jobs/kernel/links/pdf_annotations.py",
+            "jobs/kernel/links/pdf_links.py",
             "return self._object(dict.get(holder, name)) if _is_dictionary(holder) else None",
             "return self._object(dict.get(holder, name))",
             "tests/jobs/kernel/links/test_pdf_annotations.py",
         ),
         Edit(
             "values-of-robots-rules-are-rules",
-            "jobs/kernel/links/robots_rules.py",
+            "jobs/kernel/links/robots.py",
             "at += 3",
             "at += 2",
             "tests/jobs/kernel/links/test_robots_rules.py",

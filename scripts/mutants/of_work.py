@@ -95,14 +95,14 @@ EDITS: dict[str, tuple[Edit, ...]] = {
         ),
         Edit(
             "code-in-a-folder-of-another-user-is-taken",
-            "jobs/kernel/machine/private_code.py",
+            "jobs/kernel/machine/machine_code.py",
             "if status.st_uid != os.geteuid():",
             "if status.st_uid < 0:",
             KEPT_CODE,
         ),
         Edit(
             "code-that-others-could-write-is-taken",
-            "jobs/kernel/machine/private_code.py",
+            "jobs/kernel/machine/machine_code.py",
             "if path.suffix in _CODE:",
             "if path.suffix in ():",
             KEPT_CODE,

@@ -6,8 +6,8 @@ import re
 
 from support.paths import ROOT
 
-from crawlrank.jobs.kernel.formats.hops import HOPS
-from crawlrank.jobs.kernel.links.json_feeds import JSON_FEED_RULES
+from crawlrank.jobs.kernel.formats.rows import HOPS
+from crawlrank.jobs.kernel.links.body_links import JSON_FEED_RULES
 from crawlrank.jobs.kernel.links.link_rules import FORM_RULES, RULES
 from crawlrank.jobs.kernel.links.xml_links import FEED_RULES, SITEMAP_RULES
 

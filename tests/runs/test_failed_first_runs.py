@@ -11,7 +11,7 @@ from support.crawls import INLINE, WEB, crawlrank, ok, write_warc
 from support.systems.web_server import WebServer
 from support.work_folders import manifest_of
 
-from crawlrank.jobs.kernel.storage.web.allowed import ALLOW_HTTP, ALLOW_PRIVATE
+from crawlrank.jobs.kernel.storage.web.connections import ALLOW_HTTP, ALLOW_PRIVATE
 
 
 @pytest.fixture

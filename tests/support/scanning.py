@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
+from crawlrank.jobs.kernel.links.html_documents import DEFAULT_OPTIONS, HtmlOptions
 from crawlrank.jobs.kernel.links.html_links import html_link_groups
-from crawlrank.jobs.kernel.links.html_selection import DEFAULT_OPTIONS, HtmlOptions
 from crawlrank.jobs.kernel.markup.scanner import code
 from support.inputs.mutated_pages import Page
 

@@ -21,9 +21,9 @@ from support.waiting import awaited
 
 from crawlrank.jobs.gen_graph import GenGraph
 from crawlrank.jobs.kernel.errors import JobFailed
+from crawlrank.jobs.mapreduce.failures import end_orphans
 from crawlrank.jobs.mapreduce.launch import launch
 from crawlrank.jobs.mapreduce.launcher import Launcher
-from crawlrank.jobs.mapreduce.orphans import end_orphans
 from crawlrank.jobs.mapreduce.runners.applications import CLUSTER_TAG, tag_of
 from crawlrank.pipeline.engines.text.emr_cluster import held_cluster
 

@@ -15,7 +15,7 @@ from functools import partial
 from typing import NamedTuple
 
 from crawlrank.jobs.kernel.archive.byte_runs import ByteRun
-from crawlrank.jobs.kernel.archive.record_starts import LONGEST_LINE, WARC_LINE, arc_line
+from crawlrank.jobs.kernel.archive.frames import LONGEST_LINE, WARC_LINE, arc_line
 from crawlrank.jobs.kernel.keys.uris import as_text
 from crawlrank.jobs.kernel.machine.native import Native, NativeFunction
 

@@ -16,13 +16,15 @@ from typing import BinaryIO, NamedTuple
 
 from crawlrank.jobs.kernel.archive.byte_runs import ByteRun, FrameSearch
 from crawlrank.jobs.kernel.archive.damage import Damage, shown
+from crawlrank.jobs.kernel.archive.frames import LONGEST_LINE
 from crawlrank.jobs.kernel.archive.http_payload import (
     MAX_HTTP_HEADER,
     VALIDATORS,
+    content_type,
     decode,
+    media_type,
     split_message,
 )
-from crawlrank.jobs.kernel.archive.media_types import content_type, media_type
 from crawlrank.jobs.kernel.archive.record_headers import (
     Fields,
     Header,
@@ -31,10 +33,9 @@ from crawlrank.jobs.kernel.archive.record_headers import (
     unbracketed,
     whole_record_header,
 )
-from crawlrank.jobs.kernel.archive.record_starts import LONGEST_LINE
 from crawlrank.jobs.kernel.archive.responses import ResponseReader
 from crawlrank.jobs.kernel.archive.run_reader import FEW_RECORDS, ArchiveRange, RunReader
-from crawlrank.jobs.kernel.formats.http_methods import method_of
+from crawlrank.jobs.kernel.formats.rows import method_of
 
 EXPECTED = "a WARC or ARC file, plain, gzip, zstd or lz4"
 _AT_A_TIME, _AT_A_TIME_BYTES = 128, 2**20  # records, and bytes of records

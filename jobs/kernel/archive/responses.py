@@ -7,14 +7,15 @@ from __future__ import annotations
 from array import array
 from typing import Any
 
+from crawlrank.jobs.kernel.archive.frames import LONGEST_LINE, WARC_LINE
 from crawlrank.jobs.kernel.archive.http_payload import (
     HTTP_NAMES,
     MAX_HTTP_HEADER,
     PACKED,
+    content_type,
     decode,
     status_of,
 )
-from crawlrank.jobs.kernel.archive.media_types import content_type
 from crawlrank.jobs.kernel.archive.record_headers import (
     MOST_ROWS,
     RECORD_NAMES,
@@ -24,7 +25,6 @@ from crawlrank.jobs.kernel.archive.record_headers import (
     timestamp14,
     unbracketed,
 )
-from crawlrank.jobs.kernel.archive.record_starts import LONGEST_LINE, WARC_LINE
 from crawlrank.jobs.kernel.machine.native import NativeFunction
 
 ResponseRead = tuple[tuple[Any, ...], list[tuple[str, str]]]

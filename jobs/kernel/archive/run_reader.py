@@ -6,17 +6,23 @@ import sys
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from crawlrank.jobs.kernel.archive.byte_runs import ByteRun, FrameSearch
+from crawlrank.jobs.kernel.archive.byte_runs import (
+    FIRST,
+    ByteRun,
+    FileBytes,
+    FrameSearch,
+    OpenFrame,
+)
 from crawlrank.jobs.kernel.archive.damage import Damage
-from crawlrank.jobs.kernel.archive.file_bytes import FIRST, FileBytes, OpenFrame
 from crawlrank.jobs.kernel.archive.frames import (
     DICTIONARY_MAGIC,
     LONGEST_DICTIONARY,
+    LONGEST_LINE,
     Broken,
     CompressedFrames,
     skippable,
+    starts_record,
 )
-from crawlrank.jobs.kernel.archive.record_starts import LONGEST_LINE, starts_record
 
 BOMB_RATIO = 200  # deflate reaches 1032, zstd 30,000; archives of text reach 10 to 20
 FEW_RECORDS = 2**16  # are no bomb, whatever the size of their run

@@ -17,13 +17,16 @@ from typing import BinaryIO, NamedTuple, cast
 
 from crawlrank.jobs.kernel.archive.damage import Damage, shown
 from crawlrank.jobs.kernel.archive.records import EXPECTED, ArchiveRecords, Record
-from crawlrank.jobs.kernel.archive.zip_list import ENTRY_MAGIC, MOST_ENTRIES, NoList, ZipList
-from crawlrank.jobs.kernel.archive.zip_parts import (
+from crawlrank.jobs.kernel.archive.zip_files import (
+    ENTRY_MAGIC,
+    MOST_ENTRIES,
     Bomb,
     EntrySums,
     FilePart,
     InflatedPart,
+    NoList,
     StoredPart,
+    ZipList,
 )
 from crawlrank.jobs.kernel.errors import BadInput, Unreachable
 

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from crawlrank.jobs.kernel.archive.damage import Damage
-from crawlrank.jobs.kernel.archive.media_types import content_type, media_type
+from crawlrank.jobs.kernel.archive.http_payload import content_type, media_type
 from crawlrank.jobs.kernel.archive.record_headers import (
     BLANKS,
     Fields,
@@ -28,7 +28,7 @@ from crawlrank.jobs.kernel.archive.record_headers import (
 )
 from crawlrank.jobs.kernel.archive.records import Record, record_of
 from crawlrank.jobs.kernel.encodings.encoding import encoded
-from crawlrank.jobs.kernel.formats.http_methods import method_named
+from crawlrank.jobs.kernel.formats.rows import method_named
 from crawlrank.jobs.kernel.keys.uris import as_text
 from crawlrank.jobs.kernel.markup.charsets import charset_of
 

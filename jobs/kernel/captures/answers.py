@@ -20,7 +20,7 @@ from crawlrank.jobs.kernel.archive.damage import Damage
 from crawlrank.jobs.kernel.archive.records import Record
 from crawlrank.jobs.kernel.archive.wat import described
 from crawlrank.jobs.kernel.captures.counters import CAPTURED
-from crawlrank.jobs.kernel.links.dropped import LONGEST_EXAMPLE, Examples, count_dropped
+from crawlrank.jobs.kernel.links.joining import LONGEST_EXAMPLE, Examples, count_dropped
 
 AHEAD, AHEAD_BYTES = 64, 2**20
 ASKED = 50_000

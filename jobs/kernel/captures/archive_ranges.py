@@ -12,12 +12,11 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 from typing import BinaryIO, cast
 
-from crawlrank.jobs.kernel.archive.index.files import kind_of as index_kind
-from crawlrank.jobs.kernel.archive.metadata import is_metadata
+from crawlrank.jobs.kernel.archive.cdx import kind_of as index_kind
+from crawlrank.jobs.kernel.archive.metadata import is_metadata, is_of_heritrix
 from crawlrank.jobs.kernel.archive.records import Record, records_of
 from crawlrank.jobs.kernel.archive.run_reader import REREADS, ArchiveRange
 from crawlrank.jobs.kernel.archive.sources import WACZ
-from crawlrank.jobs.kernel.captures.archive_software import is_of_heritrix
 
 _REACH = 1 << 22  # bytes behind an offset in which a cut is looked for
 _LOOKED_AT = 100  # records behind the size that a range is meant to have

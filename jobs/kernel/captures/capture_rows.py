@@ -3,29 +3,61 @@
 Heritrix writes the metadata record behind its capture, others before it. So a row waits for its
 record, and the values of a record wait for their row: at most WAITING of each, some megabytes. Rows
 leave in the order of the archive.
+
+Last-Modified and ETag of a response (RFC 9110, 8.8) name the version of its page.
 """
 
 from __future__ import annotations
 
 from collections import Counter, OrderedDict, deque
 from collections.abc import Iterable, Iterator
+from datetime import timezone
+from email.utils import parsedate_to_datetime
 from functools import lru_cache, partial
 from typing import Any
 
-from crawlrank.jobs.kernel.archive.metadata import provenance
-from crawlrank.jobs.kernel.archive.metadata_matching import (
+from crawlrank.jobs.kernel.archive.metadata import (
     Names,
     capture_keys,
     described_keys,
     id_key,
     names,
+    provenance,
 )
+from crawlrank.jobs.kernel.archive.record_headers import Fields, every
 from crawlrank.jobs.kernel.archive.records import Record
 from crawlrank.jobs.kernel.captures.counters import count_type
 from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
-from crawlrank.jobs.kernel.captures.validators import etag_of, modified_of
 from crawlrank.jobs.kernel.formats.rows import UNKNOWN, Capture
 from crawlrank.jobs.kernel.keys.uris import LONGEST, as_crawled, field
+
+LONGEST_DATE = 64  # characters; a date of HTTP has 29 to 33
+LONGEST_TAG = 256  # bytes; one that is cut would be equal to others
+
+
+def modified_of(fields: Fields) -> bytes:
+    """Last-Modified as 14 digits, UTC; `-` if it is absent, no date, or there with two values."""
+    text = _only(fields, "last-modified")
+    try:
+        date = parsedate_to_datetime(text if len(text) <= LONGEST_DATE else "")
+        date = date.astimezone(timezone.utc) if date.tzinfo else date  # dates of HTTP are in UTC
+    except (ValueError, TypeError, IndexError, OverflowError):  # what that makes of other texts
+        return UNKNOWN
+    return b"%04d%02d%02d%02d%02d%02d" % date.timetuple()[:6]
+
+
+def etag_of(fields: Fields) -> bytes:
+    """ETag with its quotes and the `W/` of a weak one, escaped; `-` if it is absent, longer than
+    any in use, or there with two values."""
+    tag = field(_only(fields, "etag"), LONGEST_TAG + 1)
+    return tag if len(tag) <= LONGEST_TAG else UNKNOWN
+
+
+def _only(fields: Fields, name: str) -> str:
+    """The value of the fields of that name, if it is one."""
+    values = set(every(fields, name))
+    return values.pop() if len(values) == 1 else ""
+
 
 WAITING = 1000
 LONGEST_DIGESTS = 512  # bytes: two of SHA-512 in hexadecimal digits

@@ -19,7 +19,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
-from crawlrank.jobs.kernel.archive.index.lines import INDEX
+from crawlrank.jobs.kernel.archive.cdx import INDEX
 from crawlrank.jobs.kernel.archive.records import Record
 from crawlrank.jobs.kernel.archive.sources import WET
 from crawlrank.jobs.kernel.errors import BadInput

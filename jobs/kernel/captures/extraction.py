@@ -20,9 +20,10 @@ count.
 
 Hops: nav keeps L, R and `frame/@src`, as pages of a frameset have no other links; a frame's link
 keeps its hop E. all keeps E and X too. Heritrix's `base/@href` is never a link, nor are hops that
-hops.py says are none. Under nav the embeds of an HTML page are not looked for, so `dropped.hop.E`
-and `.X` count only those in headers, feeds, style sheets and metadata lines. Links that a page asks
-not to follow (nofollow) are counted, and kept or dropped; Heritrix's lines do not show them.
+are none in HOPS (rows.py). Under nav the embeds of an HTML page are not looked for, so
+`dropped.hop.E` and `.X` count only those in headers, feeds, style sheets and metadata lines. Links
+that a page asks not to follow (nofollow) are counted, and kept or dropped; Heritrix's lines do not
+show them.
 
 The queries of a page's links are in its charset, and hosts by UTS 46, as browsers have it. Where
 the archive says that it is Heritrix's, queries are in UTF-8 and hosts by IDNA 2003.
@@ -30,35 +31,110 @@ the archive says that it is Heritrix's, queries are in UTF-8 and hosts by IDNA 2
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import BinaryIO
 
+from crawlrank.jobs.kernel.archive.cdx import INDEX
 from crawlrank.jobs.kernel.archive.damage import Damage, guard, is_of_record, words
-from crawlrank.jobs.kernel.archive.index.lines import INDEX
-from crawlrank.jobs.kernel.archive.metadata import is_metadata
-from crawlrank.jobs.kernel.archive.metadata_matching import MetadataMatching
+from crawlrank.jobs.kernel.archive.metadata import (
+    Junk,
+    MetadataMatching,
+    Outlink,
+    is_metadata,
+    is_of_heritrix,
+    read_metadata,
+)
 from crawlrank.jobs.kernel.archive.records import Record, some_at_a_time
 from crawlrank.jobs.kernel.archive.run_reader import ArchiveRange
 from crawlrank.jobs.kernel.archive.sources import read_archives
 from crawlrank.jobs.kernel.captures.answers import Answers
-from crawlrank.jobs.kernel.captures.archive_software import is_of_heritrix
 from crawlrank.jobs.kernel.captures.capture_rows import CaptureRows, capture_of
 from crawlrank.jobs.kernel.captures.counters import CAPTURED, INDEXES, count_record, named_reason
 from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
-from crawlrank.jobs.kernel.captures.outlink_lines import outlink_groups
-from crawlrank.jobs.kernel.formats.hops import NOFOLLOW_HOPS
-from crawlrank.jobs.kernel.formats.rows import Anchor, Capture, Link, LinkRun
+from crawlrank.jobs.kernel.formats.rows import (
+    HOPS,
+    MANIFEST_HOP,
+    NOFOLLOW_HOPS,
+    Anchor,
+    Capture,
+    Link,
+    LinkRun,
+)
 from crawlrank.jobs.kernel.keys.uris import as_crawled, field
-from crawlrank.jobs.kernel.links.anchor_words import anchor_words
 from crawlrank.jobs.kernel.links.body_links import body_links, resolved
-from crawlrank.jobs.kernel.links.documents import readable, unread
-from crawlrank.jobs.kernel.links.dropped import Examples, count_dropped
+from crawlrank.jobs.kernel.links.documents import is_robots_txt, readable, unread
 from crawlrank.jobs.kernel.links.header_links import header_nofollow, header_references, location
-from crawlrank.jobs.kernel.links.html_selection import HtmlOptions
-from crawlrank.jobs.kernel.links.page_links import PageLinks
-from crawlrank.jobs.kernel.machine.collecting import seldom_collected
+from crawlrank.jobs.kernel.links.html_documents import HtmlOptions
+from crawlrank.jobs.kernel.links.html_links import LinkGroup, PageLinks, anchor_words
+from crawlrank.jobs.kernel.links.joining import Examples, count_dropped
+
+BASE = "base/@href"  # Heritrix lists it like a link
+
+
+def outlink_groups(
+    body: bytes, source: bytes, junk: list[str], counters: Counter[str], examples: Examples
+) -> Iterator[LinkGroup]:
+    """The links of the body of a metadata record. source: the URI of the page. The first line that
+    is none goes to junk."""
+    page = source.decode()
+    for line in read_metadata(body):
+        if isinstance(line, Outlink):
+            if line.context.lower() == BASE:
+                counters["dropped.base"] += 1
+                continue
+            target = as_crawled(line.uri)
+            if isinstance(target, bytes):
+                yield [target], counted_hop(line.hop, page), line.context, False, None
+            else:
+                count_dropped(target, line.uri, counters, examples)
+        elif isinstance(line, Junk) and not junk:
+            junk.append(line.beginning)
+
+
+def counted_hop(letter: str, source: str) -> str:
+    """The hop under which an `outlink:` line of Heritrix counts; a letter that is never an edge, or
+    is unknown, stays. source: the URI of its page. A manifest counts as when it is read itself: an
+    entry of a sitemap is L, and a `Sitemap:` line of robots.txt is X."""
+    if letter == MANIFEST_HOP and is_robots_txt(source):
+        return "X"
+    hop = HOPS.get(letter)
+    return hop.counts_as or letter if hop else letter
+
+
+SELDOM = 50_000  # objects between two looks, some megabytes; Python's own is 700
+
+
+class _Users:
+    """Who wants it seldom now, and what was before the first came."""
+
+    def __init__(self) -> None:
+        self.count, self.before = 0, gc.get_threshold()
+
+
+_users = _Users()
+
+
+@contextmanager
+def seldom_collected() -> Iterator[None]:
+    """Within it, Python looks seldom. Extraction makes many lists and tuples that it keeps for a
+    while, and none that hold each other: looking for these takes a tenth of its time. What was
+    before comes back when the last one leaves, in whatever order they do."""
+    if not _users.count:
+        _users.before = gc.get_threshold()
+        first, *others = _users.before
+        gc.set_threshold(max(SELDOM, first) if first else 0, *others)  # 0: it never looks
+    _users.count += 1
+    try:
+        yield
+    finally:
+        _users.count -= 1
+        if not _users.count:
+            gc.set_threshold(*_users.before)
+
 
 Item = Link | Anchor | Capture | Damage
 Row = LinkRun | Anchor | Capture | Damage

@@ -6,9 +6,13 @@ import re
 from functools import cache
 from unicodedata import normalize
 
-from crawlrank.jobs.kernel.encodings.decoding import REPLACEMENT, decoded, table_of
-from crawlrank.jobs.kernel.encodings.iso_2022_jp import iso_2022_jp_encoded
-from crawlrank.jobs.kernel.encodings.labels import UTF_16
+from crawlrank.jobs.kernel.encodings.decoding import (
+    REPLACEMENT,
+    UTF_16,
+    decoded,
+    iso_2022_jp_encoded,
+    table_of,
+)
 from crawlrank.jobs.kernel.encodings.tables import GB18030
 
 AS_REFERENCE = b"&#%d;"

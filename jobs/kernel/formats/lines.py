@@ -26,9 +26,11 @@ from crawlrank.jobs.kernel.formats.datasets import (
     URIS,
     Dataset,
 )
-from crawlrank.jobs.kernel.formats.hops import CANONICAL_HOP, HOPS, UNLINKED_HOPS
 from crawlrank.jobs.kernel.formats.rows import (
+    CANONICAL_HOP,
+    HOPS,
     UNKNOWN,
+    UNLINKED_HOPS,
     CanonicalLink,
     Capture,
     Fold,

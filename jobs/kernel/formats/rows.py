@@ -1,9 +1,77 @@
-"""The rows of the datasets, a type for each. Its fields are the columns of the dataset."""
+"""The rows of the datasets, a type for each, and the values of their columns that have a table.
+
+The fields of a type are the columns of the dataset. A hop says what leads from a page to its
+target: one letter, of Heritrix 3.0 to 3.13, and C. HOPS is the table of all letters. Methods of
+HTTP requests are as records and indexes have them (RFC 9110, 9; RFC 4918).
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
+
+
+class Hop(NamedTuple):
+    """name: one word or two, of one link. of_many: a name of many, for columns. meaning: what leads
+    to the target. counts_as: the hop under which a link counts; '' where it is never an edge."""
+
+    name: str
+    of_many: str
+    meaning: str
+    counts_as: str
+
+
+CANONICAL_HOP, MANIFEST_HOP, SUBMIT_HOP = "C", "M", "S"
+HOPS = {
+    "L": Hop("navigation", "links", "what a reader follows", "L"),
+    "R": Hop("redirect", "redirects", "redirects and refreshes", "R"),
+    "E": Hop("embed", "embeds", "embeds: images, scripts, styles, frames", "E"),
+    "X": Hop("guess", "guesses", "guesses and hints: forms, canonical, next", "X"),
+    MANIFEST_HOP: Hop("manifest", "manifests", "entries of sitemaps and robots.txt", "L"),
+    "I": Hop("inferred", "inferred", "what Heritrix infers, such as favicon.ico", ""),
+    "P": Hop("prerequisite", "prerequisites", "what is needed first: robots.txt, DNS", ""),
+    SUBMIT_HOP: Hop("form", "submitted forms", "forms that Heritrix submits, to log in", ""),
+    CANONICAL_HOP: Hop("canonical address", "canonical", "the page's own address", ""),
+}
+HERITRIX_HOPS = "".join(letter for letter in HOPS if letter != CANONICAL_HOP)
+
+NAV_HOPS = "LR"  # that `--links nav` keeps
+LINK_HOPS = "LREX"  # that may become edges of the graph
+NOFOLLOW_HOPS = "LX"  # that a page can ask not to follow
+FOLD_HOPS = "R" + CANONICAL_HOP  # that say where else a page is
+UNLINKED_HOPS = "".join(letter for letter, hop in HOPS.items() if not hop.counts_as)
+
+
+OTHER_METHOD = "other"
+_REQUEST = re.compile(rb"[\r\n]*([A-Za-z][A-Za-z-]{0,30})[ \t]+(?=([^\r\n]*HTTP/[0-9])?)")
+_LONGEST_REQUEST_LINE = 2**14
+_METHODS = frozenset({  # of RFC 9110, of WebDAV and what proxies have; others are one
+    *("HEAD", "OPTIONS", "POST", "PUT", "DELETE", "PATCH", "TRACE", "CONNECT", "QUERY", "PURGE"),
+    *("PROPFIND", "PROPPATCH", "MKCOL", "COPY", "MOVE", "LOCK", "UNLOCK", "REPORT", "SEARCH"),
+})  # fmt: skip
+
+
+def method_of(request: bytes) -> str:
+    """Of the block of a request record, as `method_named`; '' of what is no request of HTTP."""
+    if request.startswith(b"GET "):
+        return ""
+    line = _REQUEST.match(request[:_LONGEST_REQUEST_LINE])
+    method = method_named(line[1].decode()) if line else ""
+    return "" if method == OTHER_METHOD and line and not line[2] else method
+
+
+def method_named(name: str) -> str:
+    """In capital letters; '' for GET, `other` for what is no method of the table."""
+    name = name.strip().upper()
+    return "" if name in ("", "-", "GET") else name if name in _METHODS else OTHER_METHOD
+
+
+SELF_LINKS = "dropped.self-links"
+LINKS_WITHOUT_ID = "dropped.links-from-source-without-id"
+SOURCES_WITHOUT_ID = "sources-without-id"
+MAX_EXAMPLES = 20  # of what a step leaves out, in the manifest
+
 
 UNKNOWN = b"-"
 

@@ -15,8 +15,25 @@ only.
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 from crawlrank.jobs.kernel.formats.reading import SIDE
+from crawlrank.jobs.kernel.storage import stores
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl
+
+
+def download(dataset: PathOrUrl, folder: Path) -> None:
+    """The lines of a dataset at a URL as parts in a folder, behind those that are there, without
+    what is not of it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    first = len(list(folder.iterdir()))
+    for number, (part, _) in enumerate(stores.part_sizes(dataset), first):
+        name = f"part-{number:05d}"
+        with stores.open_part(part) as stream, (folder / name).open("wb") as file:
+            for line in stream:
+                if not side_name(line):
+                    file.write(line[:-2] + b"\n" if line[-2:] == b"\t\n" else line)
+
 
 COUNTERS, SUMS, ERROR, PLAN = b"@counters", b"@sums", b"@error", b"@plan"
 ANCHORS, ARCHIVE, CAPTURES, DAMAGE = b"@anchors", b"@archive", b"@captures", b"@damage"

@@ -1,4 +1,9 @@
-"""Keys from the `surt` package itself: slow, but for any URI."""
+"""Keys from the `surt` package itself: slow, but for any URI.
+
+Four of its functions are replaced by functions of linear time, because surt's own take quadratic
+time for URIs that a hostile page writes in a few bytes. Each returns what surt's own returns: tests
+compare them.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +13,95 @@ import socket
 import sys
 import types
 import warnings
+from types import ModuleType
+from urllib.parse import unquote_to_bytes
 
-from crawlrank.jobs.kernel.keys.surt_linear import patch
+_CHAINS = re.compile(b"%(?:25)+")
+_ID, _TOKEN = b"cfid=", b"&cftoken="
+_SCRIPT = b".aspx"
+
+
+def patch(google: ModuleType, canonicalizer: ModuleType, transformer: ModuleType) -> None:
+    """Put the functions in place of those of surt's modules."""
+    google.unescapeRepeatedly = unescaped  # type: ignore[attr-defined]
+    google.normalizePath = normal_path  # type: ignore[attr-defined]
+    in_query, in_path = _without_cf_ids(transformer), _without_path_ids(transformer)
+    for module in (canonicalizer, transformer):
+        module.stripQuerySessionID = in_query  # type: ignore[attr-defined]
+        module.stripPathSessionID = in_path  # type: ignore[attr-defined]
+
+
+def unescaped(text: bytes | str | None) -> bytes | str | None:
+    """As long as anything is escaped, the text with escapes undone.
+
+    A pass undoes all escapes that are whole, so what is nested takes as many passes as it is deep:
+    the logarithm of its length, as a level makes a text three times as long. Only `%2525…` is
+    deeper; the order does not matter, so all of it is undone first.
+    """
+    if isinstance(text, str):
+        text = unquote_to_bytes(text)
+    while text is not None:
+        once = unquote_to_bytes(_CHAINS.sub(b"%", text))
+        if once == text:
+            break
+        text = once
+    return text
+
+
+def normal_path(path: bytes) -> bytes:
+    """Without `.`, `..` and empty names, but for an empty one at the end."""
+    if not path:
+        return b"/"
+    kept = list[bytes]()
+    for name in path.split(b"/")[1:]:
+        if name == b".." and kept:
+            kept.pop()
+        elif name != b".":
+            kept.append(name)
+    return b"/" + b"".join([name + b"/" for name in kept[:-1] if name]) + b"".join(kept[-1:])
+
+
+def _without_cf_ids(transformer: ModuleType) -> object:
+    *others, _ = transformer._RES_QUERY_SESSIONID  # the last one is ColdFusion's
+
+    def strip(query: bytes) -> bytes:
+        for pattern in others:
+            if match := pattern.match(query):
+                query = match[1] + (match[2] or b"")
+        return without_cf_id(query)
+
+    return strip
+
+
+def without_cf_id(query: bytes) -> bytes:
+    """As surt's `^(.*)(?:cfid=[^&]+&cftoken=[^&]+)(?:&(.*))?$` does it: the last one is removed."""
+    small = query.lower()
+    token = small.rfind(_TOKEN)
+    while token >= 0:
+        first = small.rfind(b"&", 0, token) + 1
+        end = small.find(b"&", token + 1)
+        end = len(query) if end < 0 else end
+        begin = small.rfind(_ID, first, max(token - 1, 0))
+        if begin >= 0 and end > token + len(_TOKEN):
+            return query[:begin] + query[end + 1 :]
+        token = small.rfind(_TOKEN, 0, token)
+    return query
+
+
+def _without_path_ids(transformer: ModuleType) -> object:
+    own = transformer.stripPathSessionID
+
+    def strip(path: bytes) -> bytes:
+        """An id counts before the name of a script, so none behind the last one does."""
+        last = path.lower().rfind(_SCRIPT)
+        if last < 0:
+            return path
+        end = last + len(_SCRIPT)
+        stripped: bytes = own(path[:end])
+        return stripped + path[end:]
+
+    return strip
+
 
 # surt needs this package for public suffixes, which no key has. It imports an HTTP client, which
 # takes several times as long to load as surt. So it is loaded when surt first uses it.

@@ -9,14 +9,14 @@ import re
 from collections.abc import Iterator
 
 from crawlrank.jobs.kernel.archive.record_headers import Fields, every, first
-from crawlrank.jobs.kernel.formats.hops import CANONICAL_HOP
+from crawlrank.jobs.kernel.formats.rows import CANONICAL_HOP
 from crawlrank.jobs.kernel.links.link_rules import (
     Reference,
     names_canonical,
     refresh_target,
     relation_hop,
 )
-from crawlrank.jobs.kernel.links.robots_rules import robots_nofollow
+from crawlrank.jobs.kernel.links.robots import robots_nofollow
 
 _QUOTED = r'"([^"\\]*(?:\\.[^"\\]*)*)"'
 _TARGET = re.compile("<([^<>]*)>")

@@ -1,25 +1,43 @@
 """The links of an HTML page: what it refers to (html_documents.py), resolved.
 
 Contexts are in Heritrix's style (`a/@href`).
+
+PageLinks keeps each target and hop once, and only those that the options ask for. The words of
+links (the text of an `a`, with the `alt` of images in it) are read apart from the links, and only
+where asked for. Pages that a parser may not read as
+they are (jobs/kernel/markup/html_pieces.py) are counted as `skipped.anchors`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from crawlrank.jobs.kernel.encodings.labels import output_encoding
-from crawlrank.jobs.kernel.formats.hops import NOFOLLOW_HOPS
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from crawlrank.jobs.kernel.encodings.decoding import output_encoding
+from crawlrank.jobs.kernel.formats.rows import (
+    CANONICAL_HOP,
+    LINK_HOPS,
+    NAV_HOPS,
+    NOFOLLOW_HOPS,
+    UNKNOWN,
+    LinkRun,
+)
 from crawlrank.jobs.kernel.keys.idna2003 import as_idna_2003
 from crawlrank.jobs.kernel.keys.uris import base_uri
-from crawlrank.jobs.kernel.links.dropped import Examples
-from crawlrank.jobs.kernel.links.html_documents import MOST_REFERENCES, Document
-from crawlrank.jobs.kernel.links.html_selection import DEFAULT_OPTIONS, HtmlOptions
-from crawlrank.jobs.kernel.links.joining import Base, RawReference, UriOrReason
-from crawlrank.jobs.kernel.links.link_rules import REFRESH
-from crawlrank.jobs.kernel.links.reference_kinds import elsewhere
-from crawlrank.jobs.kernel.markup.html_pieces import LONGEST_PAGE
+from crawlrank.jobs.kernel.links.html_documents import (
+    DEFAULT_OPTIONS,
+    MOST_REFERENCES,
+    Document,
+    HtmlOptions,
+)
+from crawlrank.jobs.kernel.links.joining import Base, Examples, RawReference, UriOrReason
+from crawlrank.jobs.kernel.links.link_rules import NAV_CONTEXTS, REFRESH
+from crawlrank.jobs.kernel.links.reference_kinds import BETWEEN, elsewhere
+from crawlrank.jobs.kernel.markup.charsets import as_utf8, charset_of
+from crawlrank.jobs.kernel.markup.html_pieces import LONGEST_PAGE, is_simple
 from crawlrank.jobs.kernel.markup.page_text import PageText
 from crawlrank.jobs.kernel.markup.references import References
 
@@ -180,3 +198,156 @@ class _PageJoining:
             self._counters["dropped.over-limit"] += 1
             self._left = -1  # so that it is counted once
         return [*islice(references, allowed)]
+
+
+_COUNTED = {hop: (hop.encode(), f"links.{hop}") for hop in LINK_HOPS + CANONICAL_HOP}
+
+
+class PageLinks:
+    """The links of the current page, from its header, its body and its metadata.
+
+    nav: keep only NAV_HOPS and NAV_CONTEXTS. drop: leave out nofollow links. most: links of a page.
+    canonical: keep hop C. timestamps: give each link the time of its page's capture, and the kinds
+    of its references. counters: see `extract`; counted once for each group, as counting each link
+    would double the time.
+    """
+
+    def __init__(
+        self,
+        *,
+        nav: bool,
+        drop: bool,
+        most: int,
+        counters: Counter[str],
+        canonical: bool = False,
+        timestamps: bool = False,
+    ) -> None:
+        hops = NAV_HOPS if nav else LINK_HOPS
+        self._hops = frozenset(hops + CANONICAL_HOP * canonical)
+        self._timestamps, self._timestamp = timestamps, UNKNOWN
+        self._drop, self._most, self._counters = drop, most, counters
+        self.page = (b"", "")  # URI and timestamp
+        self.room = most  # for links of the page
+        self._targets: dict[str, dict[bytes, None]] = {}  # of the page so far, by hop
+        # by hop and target: the list that has the kinds of the link, and its index there
+        self._kinds: dict[tuple[str, bytes], tuple[list[bytes], int]] = {}
+
+    def begin(self, uri: bytes, timestamp: str) -> None:
+        self.page, self._targets, self.room = (uri, timestamp), {}, self._most
+        self._kinds = {}
+        if self._timestamps:
+            self._timestamp = timestamp.encode() or UNKNOWN
+
+    def add(self, source: bytes, groups: Iterable[LinkGroup], origin: str) -> list[LinkRun]:
+        """The new links of these groups; origin: a document's name, `header` or `metadata`."""
+        runs, counters, count = list[LinkRun](), self._counters, 0
+        room = self.room
+        for targets, hop, context, nofollow, kinds in groups:
+            if not targets or not self._keeps(targets, hop, context, nofollow):
+                continue
+            letter, counted = _COUNTED[hop]
+            new, known = dict.fromkeys(targets), self._targets.get(hop)
+            if known is not None:
+                new = dict.fromkeys([target for target in new if target not in known])
+            if len(new) < len(targets):
+                counters["dropped.duplicate"] += len(targets) - len(new)
+            is_full = count + len(new) > room
+            if is_full:
+                counters["dropped.over-limit"] += 1
+                new = dict.fromkeys([*new][: room - count])
+            if new:
+                counters[counted] += len(new)
+                count += len(new)
+                added = [UNKNOWN] * len(new) if self._timestamps else None
+                runs.append(LinkRun([*new], source, letter, self._timestamp, added))
+                if known is None:
+                    self._targets[hop] = new
+                else:
+                    known.update(new)
+            if kinds:
+                self._add_kinds(hop, targets, kinds, runs[-1] if new else None)
+            if is_full:
+                break  # so that the other references are not even joined
+        if runs:
+            self.room -= count
+            counters["links"] += count
+            counters[f"links.from.{origin}"] += count
+        return runs
+
+    def _add_kinds(
+        self, hop: str, targets: list[bytes], kinds: list[bytes], run: LinkRun | None
+    ) -> None:
+        """Note the kinds of references to targets, some of which may be those of earlier links.
+        run: of those that are new."""
+        known = self._kinds
+        if run is not None and run.references is not None:
+            for index, target in enumerate(run.targets):
+                run.references[index] = b""
+                known[hop, target] = run.references, index
+        for target, kind in zip(targets, kinds, strict=True):
+            references, index = known.get((hop, target), (None, 0))
+            if references is None:  # of a link above the limit, or of Heritrix's lines
+                continue
+            before = references[index]
+            if not before:
+                references[index] = kind
+            elif kind != before and kind not in before.split(BETWEEN):
+                references[index] = before + BETWEEN + kind
+
+    def _keeps(self, targets: list[bytes], hop: str, context: str, nofollow: bool) -> bool:
+        """Whether links of this kind are kept; those that are not are counted."""
+        if hop not in self._hops and not (hop in LINK_HOPS and context.lower() in NAV_CONTEXTS):
+            self._counters[f"dropped.hop.{hop}"] += len(targets)
+            return False
+        if not nofollow:
+            return True
+        self._counters["flagged.nofollow"] += len(targets)
+        if self._drop:
+            self._counters["dropped.nofollow"] += len(targets)
+        return not self._drop
+
+
+LONGEST_WORDS = 200  # characters of the words of a link
+_NO_WORDS = ("script", "style")
+_MOST_NODES = 100  # in a link; text behind them is left out
+
+
+def anchor_words(
+    body: bytes, page: str, content_type: str, counters: Counter[str], *, as_heritrix: bool = False
+) -> Iterator[tuple[bytes, str]]:
+    """(target, words) of each link that has words, in the order of the page. page: its URI.
+    as_heritrix: see HtmlOptions.
+
+    Words are separated by one blank, at most LONGEST_WORDS characters.
+    """
+    charset = charset_of(body, content_type)
+    text = as_utf8(body, charset)
+    root = LexborHTMLParser(text).root if is_simple(text) else None
+    if root is None:
+        counters["skipped.anchors"] += 1
+        return
+    bases = (node.attributes.get("href") for node in root.css("base"))
+    stated = next((href for href in bases if href is not None), "")
+    codec = query_codec(charset, as_heritrix=as_heritrix)
+    base = Base(base_uri(stated, page) if stated else page, codec)
+    for node in root.css("a[href]"):
+        if words := _words(node):
+            reference = node.attributes["href"] or ""
+            reference = as_idna_2003(reference) if as_heritrix else reference
+            for target in base.targets([reference], Counter(), {}):
+                yield target, words
+
+
+def _words(node: LexborNode) -> str:
+    words, size = list[str](), 0
+    for number, inner in enumerate(node.traverse(include_text=True)):
+        if number >= _MOST_NODES or size > LONGEST_WORDS:
+            break
+        if inner.tag == "-text" and (inner.parent is None or inner.parent.tag not in _NO_WORDS):
+            new = (inner.text() or "").split()
+        else:
+            new = (inner.attributes.get("alt") or "").split() if inner.tag == "img" else []
+        words += new
+        size += sum(map(len, new)) + len(new)
+    shown = "".join(c if c.isprintable() else " " for c in " ".join(words))
+    return " ".join(shown.split())[:LONGEST_WORDS].strip()

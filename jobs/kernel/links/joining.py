@@ -12,6 +12,8 @@ gets joined as text:
                 without scheme
 
 All others go to ada. Tests compare the two on made and on real references.
+
+References that are no links are counted by reason, and the first of them kept as examples.
 """
 
 from __future__ import annotations
@@ -21,9 +23,19 @@ from collections import Counter
 from collections.abc import Sequence
 
 from crawlrank.jobs.kernel.keys.uris import LONGEST, parsed, resolve
-from crawlrank.jobs.kernel.links.dropped import Examples, count_dropped
 from crawlrank.jobs.kernel.links.reference_kinds import kind_of
 from crawlrank.jobs.kernel.markup.references import Before, References, targets_of
+
+MAX_EXAMPLES, LONGEST_EXAMPLE = 5, 200  # for each reason; characters
+Examples = dict[str, list[str]]  # URIs and references as written in the archive, by reason
+
+
+def count_dropped(reason: str, uri: str, counters: Counter[str], examples: Examples) -> None:
+    counters[f"dropped.{reason}"] += 1
+    known = examples.setdefault(reason, [])
+    if len(known) < MAX_EXAMPLES:
+        known.append(uri[:LONGEST_EXAMPLE])
+
 
 REMEMBERED = 2**16  # references, some 20 MB; the next two bound their sizes
 _LONGEST_REFERENCE = 256  # characters

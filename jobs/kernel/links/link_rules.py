@@ -19,7 +19,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from crawlrank.jobs.kernel.formats.hops import NAV_HOPS
+from crawlrank.jobs.kernel.formats.rows import NAV_HOPS
 
 Reference = tuple[str, str, str]  # as written, hop, context
 Attributes = dict[str, str | None]

@@ -1,15 +1,42 @@
-"""Plain loops over arrays as machine code, by numba."""
+"""Plain loops over arrays as machine code, by numba.
+
+Code that is kept in a user's folder of caches is read only if nobody else may write there. Code
+beside a module needs no such check: who may write there may write the module.
+"""
 
 from __future__ import annotations
 
 import atexit
+import os
+import stat
 import sys
 from collections.abc import Callable
 from functools import cache, cached_property, update_wrapper
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from crawlrank.jobs.kernel.machine.private_code import is_private
+_CODE = (".native", ".nbi", ".nbc")  # ours, and numba's two
+_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+
+
+def is_private(folder: Path) -> bool:
+    """Whether this user alone may write to a folder. One of this user that others may write is
+    closed to them, and what code it has is removed: they may have written it."""
+    if not hasattr(os, "geteuid"):
+        return True
+    try:
+        status = folder.stat()
+        if status.st_uid != os.geteuid():
+            return False
+        if status.st_mode & _OTHERS:
+            folder.chmod(stat.S_IMODE(status.st_mode) & ~_OTHERS)
+            for path in folder.iterdir():
+                if path.suffix in _CODE:
+                    path.unlink()
+    except OSError:
+        return False
+    return True
+
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -22,7 +22,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
 
-from crawlrank.jobs.kernel.machine.private_code import is_private
+from crawlrank.jobs.kernel.machine.machine_code import is_private
 
 _BESIDE = "__pycache__"
 _DIGEST = 32  # bytes of SHA-256 in front of the code

@@ -9,8 +9,7 @@ import codecs
 import re
 from functools import lru_cache
 
-from crawlrank.jobs.kernel.encodings.decoding import decoded
-from crawlrank.jobs.kernel.encodings.labels import REPLACED, UTF_16, encoding_of
+from crawlrank.jobs.kernel.encodings.decoding import REPLACED, UTF_16, decoded, encoding_of
 from crawlrank.jobs.kernel.markup.html_tokens import attributes_of, start_tags, value_of
 
 UTF_16_MARKS = (codecs.BOM_UTF16_BE, codecs.BOM_UTF16_LE)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from functools import cached_property
 
-from crawlrank.jobs.kernel.encodings.decoding import Decoder, decoder_of
-from crawlrank.jobs.kernel.encodings.labels import REPLACED
+from crawlrank.jobs.kernel.encodings.decoding import REPLACED, Decoder, decoder_of
 from crawlrank.jobs.kernel.markup.character_references import unescaped
 from crawlrank.jobs.kernel.markup.charsets import (
     as_utf8,

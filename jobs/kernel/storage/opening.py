@@ -137,8 +137,8 @@ def size_of(path_or_url: PathOrUrl) -> int:
         require_file(path_or_url)
         return Path(path_or_url).stat().st_size
     if is_web(path_or_url):
+        from crawlrank.jobs.kernel.storage.web.bodies import facts_of
         from crawlrank.jobs.kernel.storage.web.files import WebFile
-        from crawlrank.jobs.kernel.storage.web.pieces import facts_of
 
         size = facts_of(str(path_or_url)).size
         return WebFile(str(path_or_url)).size() if size is None else size
@@ -161,7 +161,7 @@ def modified_of(path_or_url: PathOrUrl) -> int | None:
     if not is_url(path_or_url):
         return Path(path_or_url).stat().st_mtime_ns
     if is_web(path_or_url):
-        from crawlrank.jobs.kernel.storage.web.pieces import facts_of
+        from crawlrank.jobs.kernel.storage.web.bodies import facts_of
 
         return facts_of(str(path_or_url)).modified
     filesystem, path = located(str(path_or_url))
@@ -173,7 +173,7 @@ def modified_of(path_or_url: PathOrUrl) -> int | None:
 def read_range(url: PathOrUrl, begin: int, count: int) -> bytes:
     """At most `count` bytes of a file at a URL, from `begin` on. Raises as `open_binary`."""
     if is_web(url):
-        from crawlrank.jobs.kernel.storage.web.pieces import range_of
+        from crawlrank.jobs.kernel.storage.web.bodies import range_of
 
         return range_of(str(url), begin, count)
     filesystem, path = located(str(url))

@@ -1,4 +1,5 @@
-"""Temporary files and folders, which end with their process, however that ends."""
+"""Temporary files and folders, which end with their process, however that ends; and links to
+folders by names without characters that tools take for syntax."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import contextlib
 import fcntl
 import io
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -111,3 +113,20 @@ def _try_lock(folder: int) -> bool:
     except OSError:
         return False
     return True
+
+
+_PLAIN = re.compile(r"[A-Za-z0-9_./+=,@-]+\Z")
+
+
+@contextlib.contextmanager
+def plain_path(folder: Path) -> Iterator[Path]:
+    """The folder by a name of letters, digits and a few signs, through a link if needed: mrjob
+    splits paths at `#`, ends them at blanks, and writes them as UTF-8."""
+    path = folder.absolute()
+    if _PLAIN.match(str(path)):
+        yield path
+        return
+    with temporary_folder() as near:
+        link = Path(near, "work")
+        link.symlink_to(path)
+        yield link

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from crawlrank.jobs.kernel.formats.side_lines import READ
-from crawlrank.jobs.kernel.storage.positions import repeated
+from crawlrank.jobs.kernel.storage.while_reading import repeated
 
 LOOKS = 0.5
 _LAST = 1000  # bytes from the end of a stderr in which its last status is

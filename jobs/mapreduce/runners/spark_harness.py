@@ -2,7 +2,7 @@
 
 mrjob's own harness groups the lines of a key in memory, does not sort keys, and hashes them as
 Python does. With it parts are not sorted, and several ranges meet in one task. Here lines go to the
-reducer that Hadoop would choose (ranges.py) and are sorted within it, on disk if necessary.
+reducer that Hadoop would choose (order.py) and are sorted within it, on disk if necessary.
 spark-submit runs this file with the arguments that mrjob's runner writes for mrjob's harness.
 """
 
@@ -18,7 +18,7 @@ from functools import lru_cache, partial
 from importlib import import_module
 from typing import Any
 
-from crawlrank.jobs.kernel.formats.ranges import reducer_of
+from crawlrank.jobs.kernel.formats.order import reducer_of
 
 REMEMBERED = 100_000  # keys, some of which a task sees many times
 JobCall = tuple[str, str, list[str]]  # module, class and arguments of the job

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from crawlrank.jobs.kernel.formats.hops import HERITRIX_HOPS, HOPS
+from crawlrank.jobs.kernel.formats.rows import HERITRIX_HOPS, HOPS
 from crawlrank.pipeline.analysis.audit.audit_json import time
 from crawlrank.pipeline.analysis.audit.causes import MEANINGS
 from crawlrank.pipeline.analysis.audit.crawl_log import KINDS

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from crawlrank.jobs.kernel.formats.hops import LINK_HOPS
+from crawlrank.jobs.kernel.formats.rows import LINK_HOPS
 from crawlrank.pipeline.workfolder.results.finished import Finished
 
 #: by the key of the source: the links from there, and whether it has an id

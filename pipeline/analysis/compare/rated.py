@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from crawlrank.jobs.kernel.errors import BadInput, count_of
-from crawlrank.jobs.kernel.formats.counters import MAX_EXAMPLES
+from crawlrank.jobs.kernel.formats.rows import MAX_EXAMPLES
 from crawlrank.pipeline.ranking.bounds import rounded
 from crawlrank.pipeline.ranking.ratings import LibrarianScore, RatingTable, librarian_score
 from crawlrank.pipeline.workfolder.results.finished import Finished

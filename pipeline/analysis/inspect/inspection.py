@@ -13,15 +13,15 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from crawlrank.jobs.kernel.archive.container import Container, container
 from crawlrank.jobs.kernel.archive.damage import Damage
+from crawlrank.jobs.kernel.archive.sources import Container, container
 from crawlrank.jobs.kernel.captures.counters import require_pages
 from crawlrank.jobs.kernel.captures.extraction import Item, extract
 from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
 from crawlrank.jobs.kernel.errors import DEBUG, UNEXPECTED, BadInput
 from crawlrank.jobs.kernel.formats.rows import Capture, Link
 from crawlrank.jobs.kernel.keys.keys import key_of
-from crawlrank.jobs.kernel.links.dropped import LONGEST_EXAMPLE, MAX_EXAMPLES, Examples
+from crawlrank.jobs.kernel.links.joining import LONGEST_EXAMPLE, MAX_EXAMPLES, Examples
 from crawlrank.jobs.kernel.machine.shortage import shortage_of
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl, name_of, open_binary, size_of
 from crawlrank.pipeline.workfolder.counting import add_counters

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, TextIO
 
-from crawlrank.jobs.kernel.formats.hops import LINK_HOPS
+from crawlrank.jobs.kernel.formats.rows import LINK_HOPS
 from crawlrank.pipeline.analysis.inspect.inspection import ArchiveCounts, Inspection, Total
 from crawlrank.pipeline.terminal.json_text import json_text
 from crawlrank.pipeline.workfolder.masking import masked

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from crawlrank.jobs.kernel.archive.damage import REASONS
 from crawlrank.jobs.kernel.errors import count_of
-from crawlrank.jobs.kernel.formats import hops
+from crawlrank.jobs.kernel.formats.rows import HOPS as ALL_HOPS
+from crawlrank.jobs.kernel.formats.rows import LINK_HOPS
 from crawlrank.pipeline.analysis.inspect.inspection import MAX_PLACES, Inspection, Total
 from crawlrank.pipeline.analysis.inspect.inspection_json import (
     TOP_HOSTS,
@@ -23,7 +24,7 @@ from crawlrank.pipeline.workfolder.masking import masked
 MAX_ROWS = 200  # archives that are shown
 MAX_NAMES = 15  # statuses, media types
 MAX_EXAMPLES = 3
-HOPS = {letter: hops.HOPS[letter].meaning for letter in hops.LINK_HOPS}
+HOPS = {letter: ALL_HOPS[letter].meaning for letter in LINK_HOPS}
 FRAMES = {"shared": " (whole)"}  # the file is one frame, or its frames are not its records
 
 

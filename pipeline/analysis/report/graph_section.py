@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from crawlrank.jobs.kernel.formats.counters import LINKS_WITHOUT_ID, SELF_LINKS, SOURCES_WITHOUT_ID
+from crawlrank.jobs.kernel.formats.rows import LINKS_WITHOUT_ID, SELF_LINKS, SOURCES_WITHOUT_ID
 from crawlrank.pipeline.analysis.compare.diff_side import Side
 from crawlrank.pipeline.data.csr import Csr
 from crawlrank.pipeline.ranking.structure.bow_tie import PARTS, bow_tie

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any
 
-from crawlrank.jobs.kernel.archive.index.lines import INDEX
+from crawlrank.jobs.kernel.archive.cdx import INDEX
 from crawlrank.jobs.kernel.captures.counters import CAPTURED
 from crawlrank.jobs.kernel.errors import count_of
-from crawlrank.jobs.kernel.formats.hops import HOPS
+from crawlrank.jobs.kernel.formats.rows import HOPS
 from crawlrank.pipeline.terminal import counter_meanings
 from crawlrank.pipeline.workfolder.manifest import Manifest
 from crawlrank.pipeline.workfolder.masking import masked

@@ -11,7 +11,7 @@ import click
 
 from crawlrank.jobs.kernel.errors import count_of
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl
-from crawlrank.jobs.kernel.storage.web.allowed import (
+from crawlrank.jobs.kernel.storage.web.connections import (
     ALLOW_HTTP,
     ALLOW_PRIVATE,
     WEB_BYTES,

@@ -16,9 +16,8 @@ from crawlrank.jobs.kernel.captures.extraction import Row, extract_runs
 from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.formats.rows import Capture, LinkRun
-from crawlrank.jobs.kernel.storage.digesting import digested
 from crawlrank.jobs.kernel.storage.opening import name_of, opened
-from crawlrank.jobs.kernel.storage.positions import reported_position
+from crawlrank.jobs.kernel.storage.while_reading import digested, reported_position
 from crawlrank.pipeline.data.workers import Tell
 from crawlrank.pipeline.engines.embedded.columns import CapturesWriter, LinksWriter
 from crawlrank.pipeline.steps import ArchiveReport, ArchiveTask

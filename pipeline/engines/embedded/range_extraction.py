@@ -17,9 +17,8 @@ from crawlrank.jobs.kernel.archive.run_reader import ArchiveRange
 from crawlrank.jobs.kernel.captures.archive_ranges import fit, ranges_of
 from crawlrank.jobs.kernel.captures.counters import MAX_TYPES, TYPES, require_pages
 from crawlrank.jobs.kernel.errors import BadInput
-from crawlrank.jobs.kernel.storage.digesting import Digesting
 from crawlrank.jobs.kernel.storage.opening import is_url, opened
-from crawlrank.jobs.kernel.storage.positions import reported_position
+from crawlrank.jobs.kernel.storage.while_reading import Digesting, reported_position
 from crawlrank.pipeline.data.workers import Died, Tell
 from crawlrank.pipeline.engines.embedded.archive_extraction import (
     ArchiveWork,

@@ -10,8 +10,7 @@ from pathlib import Path
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.storage import stores
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl
-from crawlrank.jobs.kernel.storage.plain_paths import plain_path
-from crawlrank.jobs.kernel.storage.temporary import temporary_folder
+from crawlrank.jobs.kernel.storage.temporary import plain_path, temporary_folder
 from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.pipeline.data.datasets import LineKey, deliver
 

@@ -10,13 +10,13 @@ from pathlib import Path
 from crawlrank.jobs.kernel.captures.choosing import CaptureRules
 from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
 from crawlrank.jobs.kernel.errors import NotConverged
-from crawlrank.jobs.kernel.formats import downloading
+from crawlrank.jobs.kernel.formats.side_lines import download
 from crawlrank.jobs.kernel.keys.keys import Www
 from crawlrank.jobs.kernel.rank.teleport import FILE, teleport, write_teleport
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl
 from crawlrank.jobs.kernel.storage.stores import join, write
+from crawlrank.jobs.mapreduce.failures import end_orphans
 from crawlrank.jobs.mapreduce.launcher import Launcher
-from crawlrank.jobs.mapreduce.orphans import end_orphans
 from crawlrank.pipeline.data.graph import read_graph
 from crawlrank.pipeline.engines.contract import Ranking, ValidationInput
 from crawlrank.pipeline.engines.text import steps
@@ -158,7 +158,7 @@ class TextEngine:
         )
         if self.data:
             self.store.drop("scores")
-            downloading.download(output, self.work / "scores")
+            download(output, self.work / "scores")
         return asdict(result)
 
     def export_precedence(

@@ -31,9 +31,9 @@ from crawlrank.jobs.kernel.rank.hits import HalfSums, merged
 from crawlrank.jobs.kernel.rank.plain_round import UNIT
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl
 from crawlrank.jobs.kernel.storage.stores import join, remove, staged
-from crawlrank.jobs.mapreduce.bad_lines import MappedInputs
 from crawlrank.jobs.mapreduce.launch import launch
 from crawlrank.jobs.mapreduce.launcher import Launcher
+from crawlrank.jobs.mapreduce.outcome import MappedInputs
 from crawlrank.jobs.page_rank import PageRank
 from crawlrank.jobs.turn_links import TurnLinks
 from crawlrank.pipeline.ranking.hits.lanczos import CHANCE, ENDED

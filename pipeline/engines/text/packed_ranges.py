@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from crawlrank.jobs.kernel.formats.ranges import labels
+from crawlrank.jobs.kernel.formats.order import labels
 from crawlrank.jobs.kernel.formats.reading import read_lines, sized_parts
-from crawlrank.jobs.kernel.rank.packed_plan import Plan
+from crawlrank.jobs.kernel.rank.packed_graph import Plan
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl, open_binary
 from crawlrank.jobs.mapreduce.launcher import Launcher
 

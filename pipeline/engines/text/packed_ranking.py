@@ -23,16 +23,15 @@ import numpy as np
 
 from crawlrank.jobs.kernel.errors import JobFailed
 from crawlrank.jobs.kernel.rank.equation import RECIPE, Equation
-from crawlrank.jobs.kernel.rank.packed_plan import Plan, plan_from
+from crawlrank.jobs.kernel.rank.packed_graph import Plan, plan_from
 from crawlrank.jobs.kernel.rank.packing import Where, from_text
 from crawlrank.jobs.kernel.rank.plain_round import RoundSums
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl, absolute, open_binary
 from crawlrank.jobs.kernel.storage.stores import join, remove, staged, write
-from crawlrank.jobs.mapreduce.bad_lines import MappedInputs
 from crawlrank.jobs.mapreduce.launch import launch
 from crawlrank.jobs.mapreduce.launcher import Launcher
-from crawlrank.jobs.mapreduce.outcome import Outcome
-from crawlrank.jobs.mapreduce.packed_job import PackedJob
+from crawlrank.jobs.mapreduce.outcome import MappedInputs, Outcome
+from crawlrank.jobs.mapreduce.planned_jobs import PackedJob
 from crawlrank.jobs.pack_graph import PackGraph
 from crawlrank.jobs.packed_round import PackedRound
 from crawlrank.jobs.page_rank import PageRank

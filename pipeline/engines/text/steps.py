@@ -19,10 +19,10 @@ from crawlrank.jobs.extract_links import ExtractLinks
 from crawlrank.jobs.gen_graph import GenGraph
 from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
 from crawlrank.jobs.kernel.errors import BadInput, NotConverged, no_nodes
-from crawlrank.jobs.kernel.formats import downloading
-from crawlrank.jobs.kernel.formats.counters import MAX_EXAMPLES
 from crawlrank.jobs.kernel.formats.datasets import ANCHORS, CAPTURES, LINKS
 from crawlrank.jobs.kernel.formats.order import DIGITS
+from crawlrank.jobs.kernel.formats.rows import MAX_EXAMPLES
+from crawlrank.jobs.kernel.formats.side_lines import download
 from crawlrank.jobs.kernel.formats.usable import require_usable
 from crawlrank.jobs.kernel.keys.keys import Www
 from crawlrank.jobs.kernel.links.pdf_links import require_reader
@@ -138,7 +138,7 @@ def _respelled(uris: PathOrUrl, folds: PathOrUrl, launcher: Launcher, args: list
 def _few_folds(folds: Locations, tmp: Path) -> Path:
     """All folds at URLs as one file, which each task of a job can hold in memory."""
     for dataset in folds:
-        downloading.download(dataset, tmp / "parts")
+        download(dataset, tmp / "parts")
     path = tmp / "folds.txt"
     path.write_bytes(b"".join(part.read_bytes() for part in sorted((tmp / "parts").iterdir())))
     return path

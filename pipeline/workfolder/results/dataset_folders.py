@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from crawlrank.jobs.kernel.errors import BadInput
-from crawlrank.jobs.kernel.formats import downloading
+from crawlrank.jobs.kernel.formats.side_lines import download
 from crawlrank.jobs.kernel.storage import stores
 from crawlrank.pipeline.workfolder.dataset_store import NEAR, DatasetStore
 from crawlrank.pipeline.workfolder.far import of_archives
@@ -107,7 +107,7 @@ class DatasetFolders:
                 raise self._missing(url, dataset)
             self._compare(dataset)
             for location in locations:
-                downloading.download(location, folder)
+                download(location, folder)
         except (OSError, RuntimeError) as error:  # clients of stores raise both
             if isinstance(error, OSError) and error.errno in FULL:
                 raise OSError(error.errno, error.strerror, str(folder)) from error

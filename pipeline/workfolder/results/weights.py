@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from crawlrank.jobs.kernel.errors import BadInput, count_of
-from crawlrank.jobs.kernel.formats.counters import MAX_EXAMPLES
+from crawlrank.jobs.kernel.formats.rows import MAX_EXAMPLES
 from crawlrank.pipeline.data.graph import Floats, Mask, Positions
 from crawlrank.pipeline.ranking.inputs import WeightLine
 from crawlrank.pipeline.workfolder.results.finished import CURE, Finished

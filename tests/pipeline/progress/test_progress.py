@@ -14,7 +14,7 @@ from rich.console import Console
 from support.inputs.archive_samples import each, page
 
 from crawlrank.jobs.extract_links import ExtractLinks
-from crawlrank.jobs.kernel.storage.positions import reported_position
+from crawlrank.jobs.kernel.storage.while_reading import reported_position
 from crawlrank.jobs.mapreduce.launch import launch
 from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.pipeline.progress.bars import Bars

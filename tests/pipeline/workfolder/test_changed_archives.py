@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from support.crawls import INLINE, crawlrank, html, ok, response
 from support.work_folders import manifest_of
 
-from crawlrank.jobs.kernel.storage.digesting import Digesting
+from crawlrank.jobs.kernel.storage.while_reading import Digesting
 from crawlrank.pipeline.workfolder.archive_identity import PIECE, PIECES, identify
 from crawlrank.pipeline.workfolder.archives import given_archives
 from crawlrank.pipeline.workfolder.manifest import DIGEST, file_fingerprint, sealed

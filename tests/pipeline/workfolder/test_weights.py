@@ -10,7 +10,7 @@ from support.compared import HOW, opened
 from support.crawls import html, ok, response, write_records
 
 from crawlrank.jobs.kernel.errors import BadInput
-from crawlrank.jobs.kernel.formats.counters import MAX_EXAMPLES
+from crawlrank.jobs.kernel.formats.rows import MAX_EXAMPLES
 from crawlrank.pipeline.ranking.inputs import WeightLine
 from crawlrank.pipeline.workfolder.results.weights import nodes_of, weights_of
 

@@ -22,8 +22,7 @@ from crawlrank.jobs.kernel.archive.damage import MAX_RECORD
 from crawlrank.jobs.kernel.archive.sources import read_archives
 from crawlrank.jobs.kernel.errors import Unreachable
 from crawlrank.jobs.kernel.storage.opening import open_binary
-from crawlrank.jobs.kernel.storage.web.allowed import ALLOW_PRIVATE, WEB_BYTES
-from crawlrank.jobs.kernel.storage.web.connections import BUNDLE
+from crawlrank.jobs.kernel.storage.web.connections import ALLOW_PRIVATE, BUNDLE, WEB_BYTES
 from crawlrank.pipeline.workfolder.archive_identity import digest_of
 
 REAL = [SMALL_ARCHIVES / "test__data__example.arc.gz", LOOPBACK]

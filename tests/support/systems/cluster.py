@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from crawlrank.jobs.kernel.formats.ranges import (
+from crawlrank.jobs.kernel.formats.order import (
     reducer_of,  # checked against Java's own hashes in test_ranges.py
 )
 from crawlrank.jobs.mapreduce.job import Job

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from crawlrank.jobs.kernel.formats.ranges import (
+from crawlrank.jobs.kernel.formats.order import (
     reducer_of,  # checked against Java's own hashes in test_ranges.py
 )
 from support.systems.cluster import ended

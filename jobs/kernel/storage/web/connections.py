@@ -3,16 +3,26 @@
 A name may have a public address when it is looked up and a private one a moment later (DNS
 rebinding). So the address that was checked is the one that is connected to, and each connection is
 checked: those after a redirect, too.
+
+The environment, which all processes of a run share, says what the user allows beyond https:// and
+public addresses, and how long a file is read without a record.
+
+http.client reads `100 Continue`, headers, extensions of chunks and trailers to their end, however
+many come and however slowly. Here both are bounded, below everything that reads.
 """
 
 from __future__ import annotations
 
+import io
 import ipaddress
 import os
 import socket
 import ssl
+import time
 from functools import lru_cache
+from http.client import HTTPResponse
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import urllib3
 from urllib3.connection import HTTPConnection, HTTPSConnection
@@ -20,8 +30,81 @@ from urllib3.exceptions import ConnectTimeoutError, NameResolutionError, NewConn
 from urllib3.util.connection import create_connection
 
 from crawlrank.jobs.kernel.errors import BadInput
-from crawlrank.jobs.kernel.storage.web.allowed import ALLOW_PRIVATE, is_allowed
-from crawlrank.jobs.kernel.storage.web.wire import Answer
+
+ALLOW_PRIVATE, ALLOW_HTTP = "CRAWLRANK_ALLOW_PRIVATE", "CRAWLRANK_ALLOW_HTTP"
+
+
+def is_allowed(variable: str) -> bool:
+    """Whether it is set, and not to ''."""
+    return bool(os.environ.get(variable))
+
+
+#: of reading a file on the web without a record: seconds of waiting, and bytes
+WEB_TIME, WEB_BYTES = "CRAWLRANK_WEB_TIME", "CRAWLRANK_WEB_BYTES"
+LIMITS = {WEB_TIME: 3 * 60 * 60, WEB_BYTES: 1 << 36}
+
+
+def limit(variable: str) -> int:
+    return int(os.environ.get(variable) or LIMITS[variable])
+
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+SLOWEST = 1 << 10  # bytes in a second; fewer count after twice the time of a stall
+BESIDE = 1 << 18  # bytes that are no body, such as headers
+FRAMING = 1  # more of them for each byte of the body: chunks may be small
+
+
+class WireFault(Exception):
+    """So few bytes come, or so many beside the body, that the answer would never end. Neither of
+    urllib3's errors nor an OSError, so that no library takes it for another fault."""
+
+
+class Answer(HTTPResponse):
+    """Raises WireFault, also while its head is read."""
+
+    def __init__(self, sock: socket.socket, *args: Any, **options: Any) -> None:
+        super().__init__(sock, *args, **options)
+        self._wire = _Wire(self.fp.detach(), 2 * (sock.gettimeout() or 0))
+        self.fp = io.BufferedReader(self._wire)
+
+    def read1(self, n: int = -1) -> bytes:
+        data = super().read1(n)
+        self._wire.body += len(data)
+        return data
+
+
+class _Wire(io.RawIOBase):
+    """body: bytes of the body that were taken. slow_after: seconds of waiting over which the rate
+    is taken, 0 for no bound; each such time is judged alone."""
+
+    def __init__(self, raw: io.RawIOBase, slow_after: float) -> None:
+        self._raw, self._slow_after = raw, slow_after
+        self.body = self._all = self._lately = 0
+        self._waited = 0.0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int | None:
+        begin = time.monotonic()
+        count = self._raw.readinto(buffer)
+        self._waited += time.monotonic() - begin
+        self._all += count or 0
+        self._lately += count or 0
+        if self._all > BESIDE + (1 + FRAMING) * self.body + len(memoryview(buffer)):
+            raise WireFault(f"more than {BESIDE:,} bytes that are no body")
+        if self._slow_after and self._waited > self._slow_after:
+            if self._lately < SLOWEST * self._waited:
+                raise WireFault(f"fewer than {SLOWEST:,} bytes in a second")
+            self._lately, self._waited = 0, 0.0
+        return count
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
 
 BUNDLE = "REQUESTS_CA_BUNDLE"  # a file of certificates; OpenSSL itself reads SSL_CERT_FILE
 CONNECTING = 20  # seconds

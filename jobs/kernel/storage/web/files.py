@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 from crawlrank.jobs.kernel.storage.temporary import temporary_file
 from crawlrank.jobs.kernel.storage.web.bodies import ENDLESS, PIECE, Body, KnownFile
-from crawlrank.jobs.kernel.storage.web.faults import STALLED
-from crawlrank.jobs.kernel.storage.web.requests import require_web_url
+from crawlrank.jobs.kernel.storage.web.requests import STALLED, require_web_url
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer

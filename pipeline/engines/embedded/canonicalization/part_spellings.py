@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from crawlrank.jobs.kernel.formats.hops import UNLINKED_HOPS
+from crawlrank.jobs.kernel.formats.rows import UNLINKED_HOPS
 from crawlrank.jobs.kernel.keys.keys import Www
 from crawlrank.pipeline.data.growing import Growing
 from crawlrank.pipeline.data.parquet import reading_parquet

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from crawlrank.jobs.kernel.formats.counters import MAX_EXAMPLES
+from crawlrank.jobs.kernel.formats.rows import MAX_EXAMPLES
 from crawlrank.jobs.kernel.keys.keys import Www
 from crawlrank.pipeline.data.arrays import Int64Array
 from crawlrank.pipeline.data.graph import Mask

@@ -17,7 +17,7 @@ from typing import Any, NoReturn, cast
 import numpy as np
 
 from crawlrank.jobs.kernel.errors import BadInput
-from crawlrank.jobs.kernel.formats.hops import UNLINKED_HOPS
+from crawlrank.jobs.kernel.formats.rows import UNLINKED_HOPS
 from crawlrank.pipeline.data.csr import OFFSETS, OUTDEGREES, SOURCES, Csr, Ids, id_type
 from crawlrank.pipeline.data.graph import Floats, Graph, Mask
 from crawlrank.pipeline.data.growing import Growing, save

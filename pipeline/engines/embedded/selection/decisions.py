@@ -19,9 +19,8 @@ import pyarrow.parquet as pq
 
 from crawlrank.jobs.kernel.captures.choosing import NOWHERE, CaptureRules
 from crawlrank.jobs.kernel.formats.datasets import FOLDS
-from crawlrank.jobs.kernel.formats.hops import CANONICAL_HOP
 from crawlrank.jobs.kernel.formats.payload_digests import BETWEEN
-from crawlrank.jobs.kernel.formats.rows import Link
+from crawlrank.jobs.kernel.formats.rows import CANONICAL_HOP, Link
 from crawlrank.jobs.kernel.keys.keys import Www, forgetful_key_function
 from crawlrank.jobs.kernel.links.reference_kinds import links_at
 from crawlrank.pipeline.data.database import batches

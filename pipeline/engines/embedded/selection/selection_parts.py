@@ -23,10 +23,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from crawlrank.jobs.kernel.archive.index.lines import INDEX
+from crawlrank.jobs.kernel.archive.cdx import INDEX
 from crawlrank.jobs.kernel.captures.choosing import DIGESTS_OF_NOTHING, MISSING, NOT_MODIFIED
-from crawlrank.jobs.kernel.formats.hops import FOLD_HOPS
-from crawlrank.jobs.kernel.formats.rows import UNKNOWN, Link
+from crawlrank.jobs.kernel.formats.rows import FOLD_HOPS, UNKNOWN, Link
 from crawlrank.jobs.kernel.keys.keys import KeyFunction, Www, forgetful_key_function
 from crawlrank.jobs.kernel.links.reference_kinds import links_at
 from crawlrank.jobs.kernel.storage.arrow_files import open_parquet

@@ -16,7 +16,6 @@ from pathlib import Path
 
 from crawlrank.jobs.kernel.errors import BadLine
 from crawlrank.jobs.kernel.formats.datasets import CAPTURES
-from crawlrank.jobs.kernel.formats.foreign import bad_line, refuse_foreign_start
 from crawlrank.jobs.kernel.formats.lines import (
     AnyRow,
     Parser,
@@ -26,7 +25,7 @@ from crawlrank.jobs.kernel.formats.lines import (
     parse_link,
     parse_map_row,
 )
-from crawlrank.jobs.kernel.formats.reading import read_lines
+from crawlrank.jobs.kernel.formats.reading import bad_line, read_lines, refuse_foreign_start
 from crawlrank.jobs.kernel.formats.rows import UNKNOWN, Capture, Link
 from crawlrank.jobs.kernel.formats.usable import DROPPED, why_unusable
 from crawlrank.pipeline.engines.embedded.columns import CapturesWriter, LinksWriter

@@ -19,7 +19,7 @@ from support.inputs.archive_samples import (
     zstd,
 )
 
-from crawlrank.jobs.kernel.archive.container import Container, container
+from crawlrank.jobs.kernel.archive.sources import Container, container
 
 RECORDS = [warc(b"software: x\r\n", "", "warcinfo"), page("a"), page("b" * 200)]
 PACKINGS = {

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.drawing import examples
 
-from crawlrank.jobs.kernel.archive.file_bytes import FIRST, FileBytes, OpenFrame
+from crawlrank.jobs.kernel.archive.byte_runs import FIRST, FileBytes, OpenFrame
 from crawlrank.jobs.kernel.archive.frames import Broken, CompressedFrames
 
 DATA = random.Random(1).randbytes(700_000)

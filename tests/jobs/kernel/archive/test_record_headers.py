@@ -9,6 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from warcio.statusandheaders import StatusAndHeadersParser
 
+from crawlrank.jobs.kernel.archive.frames import WARC_LINE
 from crawlrank.jobs.kernel.archive.record_headers import (
     FieldScanner,
     blank_line,
@@ -18,7 +19,6 @@ from crawlrank.jobs.kernel.archive.record_headers import (
     read_fields,
     timestamp14,
 )
-from crawlrank.jobs.kernel.archive.record_starts import WARC_LINE
 
 WARCIO = StatusAndHeadersParser([], verify=False)
 # All that splits, folds, ends or strips lines somewhere, and what is not UTF-8.

@@ -31,7 +31,7 @@ from support.paths import REFERENCE
 from crawlrank.jobs.kernel.archive.damage import REASONS, Damage
 from crawlrank.jobs.kernel.archive.records import Record
 from crawlrank.jobs.kernel.archive.sources import read_records
-from crawlrank.jobs.kernel.archive.zip_parts import Bomb, EntrySums, FilePart, InflatedPart
+from crawlrank.jobs.kernel.archive.zip_files import Bomb, EntrySums, FilePart, InflatedPart
 from crawlrank.jobs.kernel.errors import BadInput
 
 URIS = [f"http://h/{n}" for n in range(6)]

@@ -14,7 +14,7 @@ from support.inputs.archive_samples import page
 from crawlrank.jobs.kernel.archive.damage import Damage
 from crawlrank.jobs.kernel.archive.sources import read_records
 from crawlrank.jobs.kernel.archive.wacz import Wacz
-from crawlrank.jobs.kernel.archive.zip_list import NoList, ZipList
+from crawlrank.jobs.kernel.archive.zip_files import NoList, ZipList
 
 Entry = tuple[str, int, int, int]
 

@@ -23,8 +23,7 @@ from crawlrank.jobs.kernel.captures.answers import AHEAD, AHEAD_BYTES, Answers
 from crawlrank.jobs.kernel.captures.archive_ranges import fit, ranges_of
 from crawlrank.jobs.kernel.captures.extraction import extract_runs
 from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
-from crawlrank.jobs.kernel.formats.http_methods import method_named, method_of
-from crawlrank.jobs.kernel.formats.rows import Capture
+from crawlrank.jobs.kernel.formats.rows import Capture, method_named, method_of
 
 METHODS = ("GET", "GET", "GET", "HEAD", "OPTIONS", "POST", "PUT", "BREW")
 CONCURRENT = "WARC-Concurrent-To: {}\r\n"

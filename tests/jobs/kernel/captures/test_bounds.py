@@ -23,7 +23,7 @@ from support.inputs.archive_samples import each, extracted, page, warc
 from support.inputs.mutation_samples import DEFLATED, answer, wacz
 
 from crawlrank.jobs.kernel.links.html_documents import MOST_FRAMED, MOST_REFERENCES
-from crawlrank.jobs.kernel.links.robots_links import LONGEST as LONGEST_ROBOTS
+from crawlrank.jobs.kernel.links.robots import LONGEST_ROBOTS
 from crawlrank.jobs.kernel.markup.html_pieces import LONGEST_PAGE, pieces
 from crawlrank.jobs.kernel.markup.html_tags import MOST_TAGS
 

@@ -17,7 +17,7 @@ from support.inputs.mutation_samples import DEFLATED
 
 from crawlrank.jobs.kernel.archive.damage import Damage
 from crawlrank.jobs.kernel.archive.records import Record, records_of
-from crawlrank.jobs.kernel.archive.zip_parts import EntrySums, FilePart, InflatedPart
+from crawlrank.jobs.kernel.archive.zip_files import EntrySums, FilePart, InflatedPart
 from crawlrank.jobs.kernel.captures.extraction import extract
 from crawlrank.jobs.kernel.captures.extraction_options import DEFAULTS, ExtractionOptions
 from crawlrank.pipeline.analysis.inspect.inspection import inspect_archive

@@ -18,8 +18,7 @@ from crawlrank.jobs.kernel.captures.extraction import extract
 from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
 from crawlrank.jobs.kernel.formats.rows import Capture, Link
 from crawlrank.jobs.kernel.links.documents import document
-from crawlrank.jobs.kernel.links.html_documents import Document
-from crawlrank.jobs.kernel.links.html_selection import HtmlOptions
+from crawlrank.jobs.kernel.links.html_documents import Document, HtmlOptions
 from crawlrank.jobs.kernel.markup.page_text import PageText
 from crawlrank.jobs.kernel.storage.opening import opened
 

@@ -16,7 +16,7 @@ from support.crawls import ok
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from crawlrank.jobs.kernel.captures.archive_software import is_of_heritrix
+from crawlrank.jobs.kernel.archive.metadata import is_of_heritrix
 from crawlrank.jobs.kernel.captures.extraction import extract
 from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
 from crawlrank.jobs.kernel.formats.rows import Anchor, Link

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from support.inputs.archive_samples import response, warc, zipped
 from support.paths import SAMPLES
 
+from crawlrank.jobs.kernel.captures.capture_rows import LONGEST_TAG, etag_of, modified_of
 from crawlrank.jobs.kernel.captures.extraction import extract
 from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
-from crawlrank.jobs.kernel.captures.validators import LONGEST_TAG, etag_of, modified_of
 from crawlrank.jobs.kernel.formats.lines import format_capture, parse_capture
 from crawlrank.jobs.kernel.formats.rows import Capture
 

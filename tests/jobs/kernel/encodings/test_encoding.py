@@ -10,8 +10,8 @@ from support.drawing import examples
 from support.encoding.encoders import encode
 from support.encoding.indexes import ENCODINGS, SINGLE_BYTE
 
+from crawlrank.jobs.kernel.encodings.decoding import output_encoding
 from crawlrank.jobs.kernel.encodings.encoding import encoded
-from crawlrank.jobs.kernel.encodings.labels import output_encoding
 
 OUTPUT = sorted({output_encoding(name) for name in ENCODINGS})
 BEYOND = ("utf-8", "big5")  # whose characters beyond the first 65,536 are no ranges

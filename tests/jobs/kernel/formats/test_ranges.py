@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlrank.jobs.kernel.formats.ranges import (
+from crawlrank.jobs.kernel.formats.order import (
     KeySample,
     java_hash,
     labels,

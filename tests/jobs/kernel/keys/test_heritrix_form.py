@@ -13,8 +13,12 @@ from support.inputs.heritrix_uris import CASES, HOSTILE, MORE, REJECT, USUAL
 from support.paths import HERITRIX
 
 from crawlrank.jobs.kernel.keys import heritrix_form as module
-from crawlrank.jobs.kernel.keys.heritrix_form import HeritrixRejects, heritrix_form, lookup_key
-from crawlrank.jobs.kernel.keys.heritrix_parse import java_int
+from crawlrank.jobs.kernel.keys.heritrix_form import (
+    HeritrixRejects,
+    heritrix_form,
+    java_int,
+    lookup_key,
+)
 from crawlrank.jobs.kernel.keys.idna2003 import NotADomain, domain_to_ascii
 
 

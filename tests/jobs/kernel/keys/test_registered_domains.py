@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from support.drawing import examples
 from support.paths import ROOT
 
-from crawlrank.jobs.kernel.keys.keys import forgetful_key_function, key_of
-from crawlrank.jobs.kernel.keys.public_suffixes import is_public_suffix
+from crawlrank.jobs.kernel.keys.keys import forgetful_key_function, is_public_suffix, key_of
 
 with (ROOT / "tests/data/cases/keys.tsv").open(encoding="ascii", newline="") as file:
     CASES = list(csv.reader(file, delimiter="\t"))[1:]

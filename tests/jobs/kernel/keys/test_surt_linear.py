@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from surt import IAURLCanonicalizer
 
-from crawlrank.jobs.kernel.keys import surt_linear
+from crawlrank.jobs.kernel.keys import surt_keys
 from crawlrank.jobs.kernel.keys.surt_keys import surt_key
 
 
@@ -50,13 +50,13 @@ SCRIPTS = st.lists(
 @example("%%33%35" * 9 + "%25252525252525252525252541")
 def test_escapes(text: str) -> None:
     data = text.encode()
-    assert surt_linear.unescaped(data) == GOOGLE.unescapeRepeatedly(data)
-    assert surt_linear.unescaped(text) == GOOGLE.unescapeRepeatedly(text)
+    assert surt_keys.unescaped(data) == GOOGLE.unescapeRepeatedly(data)
+    assert surt_keys.unescaped(text) == GOOGLE.unescapeRepeatedly(text)
 
 
 @given(PATHS)
 def test_paths(path: str) -> None:
-    assert surt_linear.normal_path(path.encode()) == GOOGLE.normalizePath(path.encode())
+    assert surt_keys.normal_path(path.encode()) == GOOGLE.normalizePath(path.encode())
 
 
 @given(QUERIES)

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from support.crawls import INLINE, ok, write_warc
 
-from crawlrank.jobs.kernel.links.anchor_words import LONGEST, anchor_words
+from crawlrank.jobs.kernel.links.html_links import LONGEST_WORDS, anchor_words
 
 PAGE = "http://a.example/d/p.html"
 
@@ -59,7 +59,7 @@ def test_the_base_and_the_charset_of_the_page() -> None:
 def test_long_words_are_cut() -> None:
     ((_, words),) = words_of(f"<a href=x>{'word ' * 1000}</a>")
     assert words == ("word " * 40).strip()
-    assert len(words) <= LONGEST
+    assert len(words) <= LONGEST_WORDS
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_hostile_pages_take_little_time(page: bytes) -> None:
     counters: Counter[str] = Counter()
     found = list(anchor_words(page, PAGE, "text/html", counters))
     assert found or counters["skipped.anchors"] or page[:1] == b"\xff" or b"w" not in page
-    assert all(len(words) <= LONGEST for _, words in found)
+    assert all(len(words) <= LONGEST_WORDS for _, words in found)
     assert time.process_time() - begin < 5
 
 

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.growth import assert_linear
 
+from crawlrank.jobs.kernel.links.html_documents import HtmlOptions
 from crawlrank.jobs.kernel.links.html_links import (
     MOST_JOINED,
     SHORT_BASE,
     html_link_groups,
     html_links,
 )
-from crawlrank.jobs.kernel.links.html_selection import HtmlOptions
 from crawlrank.jobs.kernel.links.link_rules import RULES
 from crawlrank.jobs.kernel.markup.html_pieces import LONG_TAG, MANY_TAGS, is_simple
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from crawlrank.jobs.kernel.links.json_feeds import JSON_FEED_RULES, json_feed_references
+from crawlrank.jobs.kernel.links.body_links import JSON_FEED_RULES, json_feed_references
 
 
 def read(feed: Any) -> list[tuple[str, str, str]]:

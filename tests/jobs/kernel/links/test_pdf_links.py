@@ -17,7 +17,7 @@ from support.inputs.archive_samples import extracted, made_pdf, warc
 
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.links.pdf_links import pdf_references
-from crawlrank.jobs.mapreduce.running import write_zip
+from crawlrank.jobs.mapreduce.launch import write_zip
 
 
 def capture(pdf: bytes) -> bytes:

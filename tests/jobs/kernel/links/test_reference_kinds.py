@@ -13,8 +13,8 @@ from support.drawing import examples
 from crawlrank.jobs.kernel.formats.lines import parse_link
 from crawlrank.jobs.kernel.formats.rows import Link
 from crawlrank.jobs.kernel.links.body_links import body_links
-from crawlrank.jobs.kernel.links.html_selection import HtmlOptions
-from crawlrank.jobs.kernel.links.page_links import PageLinks
+from crawlrank.jobs.kernel.links.html_documents import HtmlOptions
+from crawlrank.jobs.kernel.links.html_links import PageLinks
 from crawlrank.jobs.kernel.links.reference_kinds import links_at
 
 PAGES = st.sampled_from(

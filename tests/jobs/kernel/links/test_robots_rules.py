@@ -11,7 +11,7 @@ from support.drawing import examples
 from crawlrank.jobs.kernel.links.header_links import header_nofollow
 from crawlrank.jobs.kernel.links.html_links import html_links
 from crawlrank.jobs.kernel.links.link_rules import asks_nofollow
-from crawlrank.jobs.kernel.links.robots_rules import robots_nofollow
+from crawlrank.jobs.kernel.links.robots import robots_nofollow
 
 #: rules -> whether they say nofollow, in a meta element and in a header
 CASES = {

@@ -6,7 +6,7 @@ import gc
 
 import pytest
 
-from crawlrank.jobs.kernel.machine.collecting import SELDOM, seldom_collected
+from crawlrank.jobs.kernel.captures.extraction import SELDOM, seldom_collected
 
 
 @pytest.fixture(params=[(700, 10, 10), (0, 10, 10), (10**6, 5, 5)], autouse=True)

@@ -11,8 +11,7 @@ from support.paths import REFERENCE
 
 from crawlrank.jobs.kernel.archive.records import Record
 from crawlrank.jobs.kernel.archive.sources import read_records
-from crawlrank.jobs.kernel.encodings.decoding import decoded
-from crawlrank.jobs.kernel.encodings.labels import encoding_of
+from crawlrank.jobs.kernel.encodings.decoding import decoded, encoding_of
 from crawlrank.jobs.kernel.links.documents import document
 from crawlrank.jobs.kernel.markup.charsets import as_utf8, charset_of
 from crawlrank.jobs.kernel.storage.opening import opened

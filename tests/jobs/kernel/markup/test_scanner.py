@@ -16,7 +16,7 @@ from support.inputs.mutated_pages import Page, mutated_page, pages
 from support.paths import DATA
 from support.scanning import OPTIONS, both_ways, counted, links_of
 
-from crawlrank.jobs.kernel.links.html_selection import HtmlOptions
+from crawlrank.jobs.kernel.links.html_documents import HtmlOptions
 from crawlrank.jobs.kernel.markup.character_references import unescaped
 from crawlrank.jobs.kernel.markup.page_text import PageText
 from crawlrank.jobs.kernel.markup.scanner import ScannedTag, Scanner

@@ -13,16 +13,18 @@ import pytest
 from support.graphs import web_like, write_graph
 
 from crawlrank.jobs.kernel.errors import BadInput, BadLine, NotConverged
-from crawlrank.jobs.kernel.rank.packed_checks import (
+from crawlrank.jobs.kernel.rank.packed_graph import Plan, Sections, plan_from
+from crawlrank.jobs.kernel.rank.packing import (
+    Where,
     check_incoming,
     check_inside,
     check_lines,
     check_outgoing,
     check_state,
+    from_text,
+    read_section,
+    to_text,
 )
-from crawlrank.jobs.kernel.rank.packed_graph import Sections
-from crawlrank.jobs.kernel.rank.packed_plan import Plan, plan_from
-from crawlrank.jobs.kernel.rank.packing import Where, from_text, read_section, to_text
 from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.pipeline.data.csr import OFFSETS, OUTDEGREES, SOURCES
 from crawlrank.pipeline.data.csr_files import open_csr

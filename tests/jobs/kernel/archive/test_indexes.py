@@ -15,11 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.inputs.archive_samples import each, page
 
-from crawlrank.jobs.kernel.archive.container import container
+from crawlrank.jobs.kernel.archive.cdx import LONGEST_LINE, kind_of
 from crawlrank.jobs.kernel.archive.damage import MAX_RECORD, Damage
-from crawlrank.jobs.kernel.archive.index.files import LONGEST, kind_of
 from crawlrank.jobs.kernel.archive.records import Record
-from crawlrank.jobs.kernel.archive.sources import read_archives
+from crawlrank.jobs.kernel.archive.sources import container, read_archives
 from crawlrank.jobs.kernel.captures.archive_ranges import ranges_of
 from crawlrank.jobs.kernel.captures.counters import INDEXES
 from crawlrank.jobs.kernel.captures.extraction import extract
@@ -182,8 +181,8 @@ BAD = {
     "no time": (b"h)/ 2024 http://h/ a 200", "no time of 14 digits ('2024')"),
     "no URI": (b"h)/ 20240101000000 - a 200", "no URI"),
     "no status": (b"h)/ 20240101000000 http://h/ a OK\x1b", "no status ('OK\\x1b')"),
-    "long": (b"x" * (LONGEST + 1), "longer than"),
-    "very long": (b"x" * (5 * LONGEST), "longer than"),
+    "long": (b"x" * (LONGEST_LINE + 1), "longer than"),
+    "very long": (b"x" * (5 * LONGEST_LINE), "longer than"),
     "bytes": (b"\xff\xfe\0", "1 columns"),
 }
 

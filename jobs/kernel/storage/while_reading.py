@@ -1,6 +1,7 @@
-"""The digest of a file while it is read: BLAKE2b of 128 bits over all its bytes, in order.
+"""The digest of a file, and how far its reader has come, while it is read.
 
-Readers of archives go forward with small steps back, so the digest reads hardly a byte twice.
+The digest is BLAKE2b of 128 bits over all bytes, in order. Readers of archives go forward with
+small steps back, so the digest reads hardly a byte twice.
 """
 
 from __future__ import annotations
@@ -8,7 +9,9 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import io
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, BinaryIO, cast
 
 from crawlrank.jobs.kernel.errors import BadInput
@@ -26,7 +29,7 @@ class Digesting:
 
     @property
     def raw(self) -> Any:
-        """The stream whose position positions.py reports."""
+        """The stream whose position `reported_position` reports."""
         return getattr(self._stream, "raw", self._stream)
 
     def seekable(self) -> bool:
@@ -70,3 +73,41 @@ def digested(stream: BinaryIO, report: Callable[[str], None]) -> Iterator[Binary
         report(digesting.hexdigest())
     if failed:
         raise failed
+
+
+SECONDS = 0.5
+
+
+@contextmanager
+def repeated(act: Callable[[], None], seconds: float) -> Iterator[None]:
+    """Act every so many seconds while the block runs, from a thread that ends with the block."""
+    ended = threading.Event()
+
+    def watch() -> None:
+        while not ended.wait(seconds):
+            act()
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+@contextmanager
+def reported_position(
+    stream: BinaryIO, report: Callable[[int], None], seconds: float = SECONDS
+) -> Iterator[None]:
+    """Report the position in the stream, in bytes, every so many seconds while the block runs. From
+    a thread, so that the position moves within a record of a gigabyte too. At the end the size,
+    also after an error, with which the file is done; but not where the block is interrupted."""
+    raw = getattr(stream, "raw", stream)  # BufferedReader.tell is not safe beside its reads
+    try:
+        with repeated(lambda: report(raw.tell()), seconds):
+            yield
+    except Exception:
+        report(raw.seek(0, io.SEEK_END))
+        raise
+    report(raw.seek(0, io.SEEK_END))

@@ -3,6 +3,9 @@
 Rules are separated by commas, or by whatever else is in no name, as Heritrix reads them. A rule may
 have a value behind a colon, `max-image-preview:none`, which is no rule. In a header a name with a
 colon that is no rule is a robot, to which what follows it is said, up to the next robot.
+
+The `Sitemap:` lines of robots.txt give links of hop X, as they address robots and no reader sees
+them.
 """
 
 from __future__ import annotations
@@ -51,3 +54,11 @@ def _names(words: list[str]) -> Iterator[str]:
             return
         else:
             at += 3
+
+
+LONGEST_ROBOTS = 500 * 2**10  # bytes that robots read (RFC 9309)
+_SITEMAP = re.compile(r"^[ \t]*sitemap[ \t]*:[ \t]*([^ \t\n\v\f#]+)", re.IGNORECASE | re.MULTILINE)
+
+
+def robots_references(text: str) -> Iterator[str]:
+    return (match[1] for match in _SITEMAP.finditer(text.replace("\r", "\n")))

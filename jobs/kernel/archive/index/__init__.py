@@ -1,1 +1,0 @@
-"""Indexes of captures, CDX and CDXJ, read as archives without bodies."""
