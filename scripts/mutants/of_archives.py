@@ -227,7 +227,7 @@ EDITS: dict[str, tuple[Edit, ...]] = {
         ),
         Edit(
             "the-body-names-canonical-addresses",
-            "jobs/kernel/markup/html_head.py",
+            "jobs/kernel/markup/html_tokens.py",
             'elif name not in HEAD or (self._has_ended and name == b"noscript"):',
             "elif name not in HEAD and self._has_ended:",
             "tests/jobs/kernel/markup/test_html_head.py",

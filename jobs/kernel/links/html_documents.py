@@ -37,11 +37,8 @@ from crawlrank.jobs.kernel.links.link_rules import (
 )
 from crawlrank.jobs.kernel.links.robots import robots_nofollow
 from crawlrank.jobs.kernel.markup import scanner
-from crawlrank.jobs.kernel.markup.html_head import head_tags
-from crawlrank.jobs.kernel.markup.html_hosts import may_hold_shadow_roots
 from crawlrank.jobs.kernel.markup.html_pieces import is_simple, pieces
-from crawlrank.jobs.kernel.markup.html_tags import MARK
-from crawlrank.jobs.kernel.markup.html_tokens import written_values
+from crawlrank.jobs.kernel.markup.html_tokens import head_tags, written_values
 from crawlrank.jobs.kernel.markup.page_text import PageText
 from crawlrank.jobs.kernel.markup.references import References
 from crawlrank.jobs.kernel.markup.scanner import CONTENTS, ScannedTag, Scanner
@@ -70,14 +67,13 @@ DEFAULT_OPTIONS = HtmlOptions()
 
 
 class Selection(NamedTuple):
-    """rules: by element; names: of these elements. selector: of the same, which lexbor finds in a
-    tenth of the time of a loop. marked: the same where elements of HTML have the prefix MARK.
-    attributes: those that are read. styled: whether style sheets are read."""
+    """rules: by element; names: of these elements. selector: finds these elements by lexbor, in a
+    tenth of the time of a loop. attributes: those that are read. styled: whether style sheets are
+    read."""
 
     rules: dict[str, list[AttributeRule]]
     names: tuple[str, ...]
     selector: str
-    marked: str
     attributes: frozenset[str]
     styled: bool
 
@@ -91,8 +87,7 @@ def _selection(
         by_element.setdefault(rule.element, []).append(attribute_rule)
     attributes = _ALWAYS_READ.union([rule.attribute for rule in rules], ["style"] * styled)
     names = [*by_element, "[style]"] if styled else [*by_element]
-    marked = [*names, *[MARK + name for name in by_element]]
-    return Selection(by_element, tuple(by_element), _any(names), _any(marked), attributes, styled)
+    return Selection(by_element, tuple(by_element), _any(names), attributes, styled)
 
 
 def _any(names: list[str]) -> str:
@@ -131,12 +126,24 @@ ReferenceGroup = tuple[list[RawReference] | References, Kind]  # neighbours of o
 _ANCHOR: Kind = ("L", "a/@href", False)
 _IN_UTF_8 = "; charset=utf-8"
 _DEEPEST_SRCDOC = 3
+_DEEPEST_SHADOW = 32  # shadow roots in shadow roots
 MOST_FRAMED = 10_000  # documents in srcdoc of a page; each takes 0.1 ms
 MOST_REFERENCES = 2**18  # of a page, with repetitions; they take some 50 MB
 _DEEPEST_SVG = 512
 _OF_SVG = frozenset({"image", "use"})
 _HTML_IN_SVG = frozenset({"foreignObject", "foreignobject", "desc", "title"})
 _FOLLOWED = frozenset({"a", "area", "form"})
+_OF_DOCUMENT = frozenset({"base", "meta"})  # which mean nothing in a shadow root
+_SHADOW_MODE, _SHADOW_MODES = "shadowrootmode", ("open", "closed")
+_SHADOW_ROOT = _SHADOW_MODE.encode()
+_SHADOW_HOSTS = frozenset({
+    *("article", "aside", "blockquote", "body", "div", "footer", "header", "main", "nav", "p"),
+    *("h1", "h2", "h3", "h4", "h5", "h6", "section", "span"),
+})  # fmt: skip
+_NO_CUSTOM_NAMES = frozenset({
+    *("annotation-xml", "color-profile", "font-face", "font-face-src", "font-face-uri"),
+    *("font-face-format", "font-face-name", "missing-glyph"),
+})  # fmt: skip
 # Making it takes longer than parsing a small page, so all pages share it.
 _find = LexborCSSSelector().find  # type: ignore[no-untyped-call]
 
@@ -149,8 +156,8 @@ class Document:
     """The references of a page as written; they can be resolved at the end only, as the base of the
     page may come last.
 
-    size: the number of references. left_out: documents in srcdoc that are too deep,
-    too many, or cut.
+    size: the number of references. left_out: documents in srcdoc that are too deep, too many, or
+    cut; and shadow roots that are too deep.
     """
 
     def __init__(
@@ -219,26 +226,36 @@ class Document:
     # parsed
 
     def _parse(self, text: bytes, selection: Selection) -> None:
-        if is_simple(text) and not may_hold_shadow_roots(text):
-            self._read(text, selection, selection.selector)
+        selector = selection.selector
+        if _SHADOW_ROOT in text.lower():
+            selector = f":is({selector},template)"
+        if is_simple(text):
+            self._read(text, selection, selector)
             return
-        for piece in pieces(text, selection.rules, selection.attributes, self._cut):
+        attributes = frozenset(name.encode() for name in selection.attributes | {_SHADOW_MODE})
+        for piece in pieces(text, attributes, self._cut):
             if self.is_cut:
                 break
-            self._read(piece, selection, selection.marked)
+            self._read(piece, selection, selector)
 
     def _cut(self) -> None:
         """What follows is not read."""
         self.size = MOST_REFERENCES
 
     def _read(self, piece: bytes, selection: Selection, selector: str) -> None:
-        kind, add = None, list[RawReference]().append
         self._begin = len(self.references)
         root = LexborHTMLParser(piece).root
-        for node in _find(selector, root) if root is not None else ():
+        if root is not None:
+            self._read_tree(root, selection, selector)
+        self._count()
+
+    def _read_tree(
+        self, root: LexborNode, selection: Selection, selector: str, shadows: int = 0
+    ) -> None:
+        """Read a tree. shadows: number of shadow roots around it."""
+        kind, add, hosts = None, list[RawReference]().append, set[int]()
+        for node in _find(selector, root):
             element, attributes = node.tag or "", node.attributes
-            if selector is selection.marked:
-                element = element.removeprefix(MARK)
             if (
                 element == "a" and "href" in attributes and not selection.styled
                 and "rel" not in attributes and "xlink:href" not in attributes
@@ -248,11 +265,25 @@ class Document:
                 add(attributes["href"] or "")
                 continue
             kind = None
+            if element == "template":
+                if _declares_shadow_root(node, hosts):
+                    self._read_shadow_root(node, selection, selector, shadows + 1)
+                continue
+            if shadows and element in _OF_DOCUMENT:
+                continue
             may_be = element in _OF_SVG or "xlink:href" in attributes
             self._add_element(element, attributes, selection, may_be and _is_of_svg(node))
             if element == "style" and element in selection.rules:
                 self._add_style(node.text(), "style")
-        self._count()
+
+    def _read_shadow_root(
+        self, template: LexborNode, selection: Selection, selector: str, shadows: int
+    ) -> None:
+        if shadows > _DEEPEST_SHADOW:
+            self.left_out += 1
+            return
+        for content in template.template_fragments()[:1]:
+            self._read_tree(content, selection, selector, shadows)
 
     # both
 
@@ -334,6 +365,25 @@ class Document:
         if "(" in css or "@" in css:
             for reference in islice(css_references(css), MOST_REFERENCES):
                 self._group(("E", context, False)).append(reference)
+
+
+def _declares_shadow_root(template: LexborNode, hosts: set[int]) -> bool:
+    """Whether a template is the first to declare a shadow root of its parent, which may have one
+    (HTML standard, 4.12.3 and 4.13.3; DOM standard, attachShadow). hosts: parents that have one."""
+    host = template.parent
+    mode = template.attributes.get(_SHADOW_MODE) or ""
+    if host is None or not _may_be_host(host.tag or "") or mode.lower() not in _SHADOW_MODES:
+        return False
+    if host.mem_id in hosts:
+        return False
+    hosts.add(host.mem_id)
+    return True
+
+
+def _may_be_host(name: str) -> bool:
+    if name in _SHADOW_HOSTS:
+        return True
+    return "-" in name and name[:1].isascii() and name[0].islower() and name not in _NO_CUSTOM_NAMES
 
 
 @cache

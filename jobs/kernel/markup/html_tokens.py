@@ -3,15 +3,17 @@
 A tag ends at the first `>` outside its quoted values, and a quote means something only where a
 value begins. What does not end, ends with the page. Each function reads the bytes from its position
 on once, so every page takes linear time.
+
+Where the head of a page ends, as the tree construction of the HTML standard has it: at the first
+text, or tag that is none of a head's. What is between `</head>` and `<body>` belongs to it, too.
 """
 
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Callable, Container, Iterator
 from functools import lru_cache
-
-from crawlrank.jobs.kernel.markup.html_names import FONT, HTML_ENCODINGS
 
 SPACE = b"\t\n\f\r "
 NAME_END = rb"[\t\n\f\r />]"  # behind the name of a tag
@@ -39,6 +41,19 @@ _COMMENT_END = re.compile(rb"--!?>").search
 # Elements whose contents hold no tags.
 RAW = frozenset(
     (b"iframe", b"noembed", b"noframes", b"script", b"style", b"textarea", b"title", b"xmp")
+)
+
+# Names of elements by their effect on open elements.
+FORMATTING = frozenset(b"a b big code em font i nobr s small strike strong tt u".split())
+TABLE_PARTS = frozenset(b"caption col colgroup tbody td tfoot th thead tr".split())
+BREAKOUT = frozenset(
+    b"b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li"
+    b" listing menu meta nobr ol p pre ruby s small span strong strike sub sup table tt u ul var"
+    b"".split()
+)
+HEAD = frozenset(
+    b"base basefont bgsound head html link meta noframes noscript script style template title"
+    b"".split()
 )
 
 
@@ -145,27 +160,6 @@ def written_values(rest: bytes, names: Container[bytes]) -> dict[bytes, bytes]:
     return values
 
 
-def is_of_html(rest: bytes) -> bool:
-    """Whether a font element with these attributes is of HTML wherever it stands."""
-    return any(name in FONT for name, _ in attributes_of(rest))
-
-
-def holds_html(rest: bytes) -> bool:
-    """Whether an annotation-xml of MathML with these attributes holds HTML."""
-    values = [value_of(attribute) for name, attribute in attributes_of(rest) if name == b"encoding"]
-    return bool(values) and values[0].lower() in HTML_ENCODINGS
-
-
-def closes_itself(rest: bytes) -> bool:
-    """Whether a tag with these attributes ends in `/>`; a slash may be the end of a value."""
-    if not rest.endswith(b"/"):
-        return False
-    position = 0
-    while attribute := _NEXT_ATTRIBUTE(rest + b">", position):
-        position = attribute.end()
-    return position < len(rest)
-
-
 def markup_end(page: bytes, position: int, cdata: bool) -> int:
     """The end of markup that is no tag: a comment, a declaration or what the standard reads as a
     comment. cdata: whether a CDATA section may stand here."""
@@ -205,3 +199,67 @@ def _script_end(page: bytes, position: int) -> int:
         else:
             return match.start()
     return len(page)
+
+
+_BEGIN_BODY = frozenset((b"body", b"html"))  # as end tags, but for those in a noscript
+# What may stand in a noscript; other tags of a head end it.
+_IN_NOSCRIPT = frozenset(b"basefont bgsound head html link meta noframes noscript style".split())
+
+
+def head_end(page: bytes) -> int:
+    """The position of the first markup behind the head."""
+    return max((end for _, end in _markup(page)), default=0)
+
+
+def head_tags(page: bytes, name: bytes) -> Iterator[bytes]:
+    """The attributes of each start tag with this name in the head, but not in its templates."""
+    for tag, _ in _markup(page):
+        if tag and tag[1] == name and not tag[0]:
+            yield tag[2]
+
+
+class _Head:
+    """What is open in a head. templates: one in the other, in which any tag is allowed."""
+
+    def __init__(self) -> None:
+        self.templates = 0
+        self._in_noscript = self._has_ended = False
+
+    def takes(self, tag: Tag) -> bool:
+        """Whether a tag leaves the head open, and what it opens or closes there."""
+        is_end, name, _, _ = tag
+        if name == b"template":
+            self._in_noscript = self._in_noscript and is_end
+            self.templates = max(0, self.templates + (-1 if is_end else 1))
+        elif self.templates:
+            return True
+        elif is_end:
+            if name == b"br" or (name in _BEGIN_BODY and not self._in_noscript):
+                return False
+            self._has_ended |= name == b"head" and not self._in_noscript
+            self._in_noscript = self._in_noscript and name != b"noscript"
+        elif name not in HEAD or (self._has_ended and name == b"noscript"):
+            return False
+        else:
+            self._in_noscript = name in _IN_NOSCRIPT and (self._in_noscript or name == b"noscript")
+        return True
+
+
+def _markup(page: bytes) -> Iterator[tuple[Tag | None, int]]:
+    """Each tag of the head outside templates, None for other markup; and where it ends."""
+    last, head = len(BOM_UTF8) * page.startswith(BOM_UTF8), _Head()
+    position = next_markup(page, last)
+    while position >= 0 and (head.templates or not page[last:position].strip(SPACE)):
+        tag = tag_at(page, position)
+        if tag is None:
+            if is_tag(page, position):
+                return  # it does not end
+            last = markup_end(page, position, False)
+        elif not head.takes(tag):
+            return
+        else:
+            is_end, name, _, last = tag
+            if name in RAW and not is_end:
+                last = raw_end(page, last, name)
+        yield (None if head.templates else tag), last
+        position = next_markup(page, last)

@@ -10,8 +10,7 @@ from array import array
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from crawlrank.jobs.kernel.markup.html_names import BREAKOUT, TABLE_PARTS
-from crawlrank.jobs.kernel.markup.html_tokens import RAW
+from crawlrank.jobs.kernel.markup.html_tokens import BREAKOUT, RAW, TABLE_PARTS
 
 BITS = 9
 SLOTS = 1 << BITS

@@ -9,8 +9,7 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 from support.drawing import examples
 
-from crawlrank.jobs.kernel.markup.html_head import head_end, head_tags
-from crawlrank.jobs.kernel.markup.html_tokens import written_values
+from crawlrank.jobs.kernel.markup.html_tokens import head_end, head_tags, written_values
 
 PIECES = [
     *("<!doctype html>", "<html>", "<head>", "</head>", "<body>", "</body>", "</html>", "</p>"),

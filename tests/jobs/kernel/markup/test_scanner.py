@@ -17,8 +17,7 @@ from support.paths import DATA
 from support.scanning import OPTIONS, both_ways, counted, links_of
 
 from crawlrank.jobs.kernel.links.html_documents import HtmlOptions
-from crawlrank.jobs.kernel.markup.character_references import unescaped
-from crawlrank.jobs.kernel.markup.page_text import PageText
+from crawlrank.jobs.kernel.markup.page_text import PageText, unescaped
 from crawlrank.jobs.kernel.markup.scanner import ScannedTag, Scanner
 
 URI, UTF8 = "http://h/d/p", "text/html; charset=utf-8"
