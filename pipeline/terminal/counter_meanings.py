@@ -17,7 +17,7 @@ _DROPPED = {
     "over-limit": "pages with more links than are kept",
     "base": "bases of pages, which Heritrix lists like links",
     "html-tail": "pages cut at the longest size that is read",
-    "srcdoc": "documents in srcdoc that are nested too deeply, or cut",
+    "srcdoc": "documents in srcdoc, and shadow roots, that are nested too deeply or cut",
     "encoding": "documents in encodings that browsers do not read",
     "css-tail": "style sheets cut at the longest size that is read",
     "feed-tail": "feeds cut at the longest size that is read",

@@ -40,8 +40,7 @@ from crawlrank.jobs.kernel.markup import scanner
 from crawlrank.jobs.kernel.markup.html_pieces import is_simple, pieces
 from crawlrank.jobs.kernel.markup.html_tokens import head_tags, written_values
 from crawlrank.jobs.kernel.markup.page_text import PageText
-from crawlrank.jobs.kernel.markup.references import References
-from crawlrank.jobs.kernel.markup.scanner import CONTENTS, ScannedTag, Scanner
+from crawlrank.jobs.kernel.markup.scanner import CONTENTS, References, ScannedTag, Scanner
 
 _BACKGROUND = re.compile(rb"background[\t\n\f\r ]*=").search
 AttributeRule = tuple[str, str, str, Reader | None]  # attribute, context, hop, reader

@@ -39,7 +39,7 @@ from crawlrank.jobs.kernel.links.reference_kinds import BETWEEN, elsewhere
 from crawlrank.jobs.kernel.markup.charsets import as_utf8, charset_of
 from crawlrank.jobs.kernel.markup.html_pieces import LONGEST_PAGE, is_simple
 from crawlrank.jobs.kernel.markup.page_text import PageText
-from crawlrank.jobs.kernel.markup.references import References
+from crawlrank.jobs.kernel.markup.scanner import References
 
 SHORT_BASE = 512  # characters
 MOST_JOINED = 2**23  # characters of longer bases with which the references of a page are joined

@@ -24,7 +24,7 @@ from collections.abc import Sequence
 
 from crawlrank.jobs.kernel.keys.uris import LONGEST, parsed, resolve
 from crawlrank.jobs.kernel.links.reference_kinds import kind_of
-from crawlrank.jobs.kernel.markup.references import Before, References, targets_of
+from crawlrank.jobs.kernel.markup.scanner import Before, References, targets_of
 
 MAX_EXAMPLES, LONGEST_EXAMPLE = 5, 200  # for each reason; characters
 Examples = dict[str, list[str]]  # URIs and references as written in the archive, by reason
