@@ -36,7 +36,7 @@ from crawlrank.jobs.mapreduce.job import Job, KeyValue
 
 IDENTITY, KEY, TARGETS = b"I", b"K", b"T"
 ID_KEY = b"~~"  # before an id; no key of surt's starts with two tildes
-DUMMY_KEY = ID_KEY + DUMMY  # sorts behind all keys and ids
+DUMMY_KEY = ID_KEY + DUMMY  # sorts after all keys and ids
 
 
 class GenGraph(Job):

@@ -153,7 +153,7 @@ class RowsJob(Job):
         self.add_passthru_arg("--digits", type=int, default=DIGITS, help="digits that scores share")
 
     def joined(self, key: bytes, values: Iterator[bytes]) -> Iterator[bytes]:
-        """The row of a key, behind its position in the order and a tab. values: SCORE with the node
+        """The row of a key, after its position in the order and a tab. values: SCORE with the node
         first, then spellings."""
         best: tuple[int, int, bytes] | None = None
         captures, last, node = 0, UNKNOWN, b""

@@ -62,7 +62,7 @@ class TaskNotes:
                 yield line
 
     def at_end(self) -> Iterator[bytes]:
-        """The notes, and behind them their number of bytes at most: a cluster may write each with a
+        """The notes, and after them their number of bytes at most: a cluster may write each with a
         tab at its end."""
         if self._rows:
             rows = {name[1:].decode() or "main": count for name, count in self._rows.items()}

@@ -234,10 +234,17 @@ EDITS: dict[str, tuple[Edit, ...]] = {
         ),
         Edit(
             "every-shadow-root-of-an-element-counts",
-            "jobs/kernel/markup/html_hosts.py",
-            "if self._depths and self._depths[-1] == depth:",
-            "if self._depths and self._depths[-1] < 0:",
+            "jobs/kernel/links/html_documents.py",
+            "if host.mem_id in hosts:",
+            "if host.mem_id in ():",
             "tests/jobs/kernel/markup/test_shadow_roots.py",
+        ),
+        Edit(
+            "a-long-template-is-read-from-its-second-piece-on",
+            "jobs/kernel/markup/html_pieces.py",
+            "self._is_left_out = self.templates > 0",
+            "self._is_left_out = False",
+            "tests/jobs/kernel/markup/test_html_pieces.py",
         ),
     ),
     "web": (

@@ -1,6 +1,6 @@
-"""The inflated bytes of an archive, in runs. A new record begins behind the end of a run.
+"""The inflated bytes of an archive, in runs. A new record begins after the end of a run.
 
-A run is a compressed frame (a gzip member, or a frame of zstd or lz4) and the frames behind it that
+A run is a compressed frame (a gzip member, or a frame of zstd or lz4) and the frames after it that
 begin with no record (gzip by blocks, a record in several zstd frames); or it is a plain stretch up
 to the end of the file. Memory is bounded by what the caller takes at once.
 An offset is that of the run in the file plus the position in its inflated bytes: with one frame a
@@ -49,7 +49,7 @@ class FileBytes:
 
 class OpenFrame:
     """A frame of the file while it is inflated. head: its first bytes. position: in the file,
-    behind the bytes that were inflated."""
+    after the bytes that were inflated."""
 
     def __init__(
         self, read: Callable[[int, int], bytes], inflater: Inflater, begin: int, head: bytes
@@ -187,7 +187,7 @@ class ByteRun:
         return blanks.end() if blanks else self._at
 
     def ends_well(self) -> bool:
-        """Whether, behind blank lines, another record or the end of the run follows."""
+        """Whether, after blank lines, another record or the end of the run follows."""
         self._fill(2 * LONGEST_LINE)
         end = min(self._at + 2 * LONGEST_LINE, len(self._buffer))
         begin = self._behind_blank_lines(end)
@@ -239,7 +239,7 @@ class ByteRun:
 
 
 class FrameSearch(ByteRun):
-    """Compressed bytes behind damage, in which only frames that hold records are looked for."""
+    """Compressed bytes after damage, in which only frames that hold records are looked for."""
 
     def _find(self, data: bytes | bytearray, begin: int, end: int) -> int:
         return self._frames.find(data, begin, end)

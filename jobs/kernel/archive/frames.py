@@ -39,7 +39,7 @@ _REST = rb"(?P<type>[^\n]{0,256}?) %s(?P<length>[^ \r\n]{1,20})[ \t]*\r?\n"
 _VERSION_2 = rb"(?:[0-9]{3}|-) [^ \n]+ [^ \n]+ [0-9\-]+ [^ \n]+ "
 _DIGITS = rb"[0-9]{8,18}"
 # A good IP or a good date makes it a line of ARC. Real files have `null`, dashes or a checksum in
-# place of the other, both in the other order, or text behind the date. The surer forms come first.
+# place of the other, both in the other order, or text after the date. The surer forms come first.
 _FIELDS = (
     rb" " + _IP + rb" (?P<date>" + _DIGITS + rb") ",
     rb" (?P<date>" + _DIGITS + rb") " + _IP + rb" (?!" + _DIGITS + rb" )",
@@ -287,7 +287,7 @@ class CompressedFrames:
         """Whether a frame that begins with a record begins here; None if that takes more bytes.
 
         blank_lines: blank lines may stand before the record. They do not count where a frame may
-        go on with the record of the frame before: they may be part of that record.
+        continue with the record of the frame before: they may be part of that record.
         """
         inflater, text = self.open(head), b""
         if inflater is None:

@@ -149,7 +149,7 @@ def split_message(block: bytes) -> Message:
 
 
 def _response_begins(block: bytes) -> int | None:
-    """Where the response does, behind blank lines and interim responses; None if there is none. An
+    """Where the response does, after blank lines and interim responses; None if there is none. An
     interim response that nothing follows is the response."""
     begin = _line_begins(block, 0)
     for _ in range(_MOST_INTERIM):
@@ -164,7 +164,7 @@ def _response_begins(block: bytes) -> int | None:
 
 
 def _line_begins(block: bytes, begin: int) -> int | None:
-    """Where a status line does, behind blank lines."""
+    """Where a status line does, after blank lines."""
     blank = _BLANK_LINES.match(block, begin)
     at = blank.end() if blank else begin
     return at if _START.match(block, at) else None
@@ -222,7 +222,7 @@ def unpacked(body: bytes, limit: int) -> bytes:
 
 
 def _dechunked(payload: bytes) -> tuple[bytes, str]:
-    """(the chunks' bytes and, behind a broken chunk, the rest as it is; what is broken or '').
+    """(the chunks' bytes and, after a broken chunk, the rest as it is; what is broken or '').
 
     A payload without chunks stays as it is.
     """

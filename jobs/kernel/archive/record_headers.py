@@ -40,7 +40,7 @@ _MOST_KNOWN, _LONGEST_KNOWN = 2**12, 100  # lines; characters
 
 
 class Header(NamedTuple):
-    """length: of the block behind the header, None if missing or no number. size: of the header.
+    """length: of the block after the header, None if missing or no number. size: of the header.
 
     values: of the first field of each name. complete: False if the run or another record ends it
     before its blank line.
@@ -90,7 +90,7 @@ def whole_record_header(data: bytes) -> Header | None:
 
 
 def _warc_header(head: bytes, begin: int, *, at_end: bool = False) -> Header:
-    """begin: behind the first line. at_end: whether no bytes follow; then a header whose last line
+    """begin: after the first line. at_end: whether no bytes follow; then a header whose last line
     is whole, and which tells its length, lacks no more than its empty line."""
     end = blank_line(head, begin - 1, len(head))
     block = head[:end] if end else head
@@ -121,7 +121,7 @@ def header_of(fields: Fields, size: int = 0, *, complete: bool = True) -> Header
 
 
 def blank_line(data: bytes, begin: int, end: int) -> int:
-    """The position behind the first `\\n\\n`, `\\n\\r\\n` or `\\n\\r\\r\\n` that is whole between
+    """The position after the first `\\n\\n`, `\\n\\r\\n` or `\\n\\r\\r\\n` that is whole between
     begin and end, 0 if there is none. Files that were converted as text have the last form."""
     behind = 0
     for blank in (b"\n\r\n", b"\n\n", b"\n\r\r\n"):

@@ -1,10 +1,10 @@
 """Records of WARC (0.17 to 1.1) and ARC (1 and 2) files: plain, gzip, zstd or lz4, with a frame for
 each record, one for many, or many for one.
 
-The content decides the format, never the name. Damage costs what is damaged and nothing behind it.
-A record that does not end where its length says ends where the next begins. Behind a broken frame,
-reading goes on at the next frame that holds a record. warcio's iterator does neither: it raises on
-such files, prints, and reads lines of any length. It is the tests' oracle for good files.
+The content decides the format, never the name. Damage costs what is damaged and nothing after it.
+A record that does not end where its length says ends where the next begins. After a broken frame,
+reading continues at the next frame that holds a record. warcio's iterator does neither: it raises
+on such files, prints, and reads lines of any length. It is the tests' oracle for good files.
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ def _block(run: ByteRun, length: int, reader: RunReader, max_record: int) -> tup
     """(the bytes of a record, reason of damage or '').
 
     A length is right if a record follows, or the two empty lines that end a WARC record; garbage
-    may follow these. Otherwise the block ends where the next record starts, in it or behind it.
+    may follow these. Otherwise the block ends where the next record starts, in it or after it.
     """
     if reader.rereads <= 0:
         block = run.take_until_start(max_record)
@@ -259,7 +259,7 @@ def some_at_a_time(items: Iterable[Record | Damage]) -> Iterator[list[Record | D
                 yield some
                 some.clear()
                 size = 0
-    except Exception as error:  # noqa: BLE001 (raised below, behind what was read before it)
+    except Exception as error:  # noqa: BLE001 (raised below, after what was read before it)
         failure = error
     yield some
     if failure is not None:

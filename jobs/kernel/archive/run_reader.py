@@ -37,7 +37,7 @@ class ArchiveRange:
 
     as_heritrix: whether a warcinfo record before the range says that Heritrix wrote it; afterwards,
     whether one before its end does. behind: where reading would have gone on, -1 at the end of the
-    file. rereads: bytes read again behind damage. has_arc, has_warc: records in plain stretches.
+    file. rereads: bytes read again after damage. has_arc, has_warc: records in plain stretches.
     alone: whether the range gives by itself what it gives in the archive.
     """
 
@@ -58,7 +58,7 @@ class ArchiveRange:
 class RunReader:
     """The runs of a file. Each must be read to its end, or left, before the next is opened.
 
-    rereads: bytes that may still be read again behind damage. Without the limit, every false start
+    rereads: bytes that may still be read again after damage. Without the limit, every false start
     in a hostile file could cost the whole file. part: what is read of the file. few: records of a
     run that are no bomb.
     """
@@ -76,7 +76,7 @@ class RunReader:
         self._frames = CompressedFrames()
         self._looked_at: OpenFrame | None = None  # inflated as far as to see that a record begins
         self._damage: list[Damage] = []
-        self._next = 0  # file offset behind the run
+        self._next = 0  # file offset after the run
         self._search = False
         if self.part.begin:
             self._behind_skippable(0)  # the dictionary of the frames
@@ -93,7 +93,7 @@ class RunReader:
 
     def next_whole(self) -> tuple[int, bytes] | None:
         """(offset, bytes) of the next frame, if it is small and whole and both it and the frame
-        behind it begin with a record. Most do, and need no run. Else None: see `next_run`."""
+        after it begin with a record. Most do, and need no run. Else None: see `next_run`."""
         frame = self._looked_at
         if (
             frame is None
@@ -158,7 +158,7 @@ class RunReader:
         return True
 
     def _behind_skippable(self, offset: int, *, dictionaries: bool = True) -> int:
-        """The offset behind the skippable frames. dictionaries: use them, or stop at the first."""
+        """The offset after the skippable frames. dictionaries: use them, or stop at the first."""
         while size := skippable(head := self._read(offset, 8)):
             if head.startswith(DICTIONARY_MAGIC):
                 if not dictionaries:
@@ -172,7 +172,7 @@ class RunReader:
 
     def flooded(self, run: ByteRun, records: int) -> bool:
         """Whether a run has more records than bytes in the file: each costs time, however well
-        they compress. Then the search for the next frame goes on behind the run."""
+        they compress. Then the search for the next frame continues after the run."""
         if records <= self._few or records % 1000:
             return False
         # a plain stretch has the size of its records, unless it lies deflated in a zip
@@ -200,7 +200,7 @@ class RunReader:
             yield block
 
     def _inflated(self, start: int) -> Iterator[bytes]:
-        """The bytes of the frame at start and of those behind it that begin with no record."""
+        """The bytes of the frame at start and of those after it that begin with no record."""
         begin: int | None = start
         size = 0
         while begin is not None and (frame := self._open(begin)):
@@ -231,7 +231,7 @@ class RunReader:
         return OpenFrame(self._read, inflater, begin, head) if inflater else None
 
     def _going_on(self, end: int) -> int | None:
-        """Behind a frame: the offset of the frame that goes on with its record, if one does."""
+        """After a frame: the offset of the frame that continues its record, if one does."""
         self._next = end
         if self._look_at(end):
             return None
@@ -256,8 +256,8 @@ class RunReader:
         return self._looked_at is not None
 
     def _broken(self, frame: OpenFrame, detail: str) -> None:
-        """End the run. The search for the next frame begins behind the first byte of this one, or
-        behind what was read of it when too much was already read again."""
+        """End the run. The search for the next frame begins after the first byte of this one, or
+        after what was read of it when too much was already read again."""
         size = frame.position - frame.begin
         self._damage.append(Damage(frame.begin, f"bad-{frame.inflater.name}", detail))
         self._search = True

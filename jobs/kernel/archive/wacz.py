@@ -214,7 +214,7 @@ def _headed(file: BinaryIO, offset: int) -> _ZipEntry:
     entry = _ZipEntry(file.read(name_size).decode("utf-8", "replace"), offset)
     entry.begin = offset + _HEADER.size + name_size + extra_size
     entry.size = None if flags & 8 or size == 2**32 - 1 else size
-    entry.crc = None if flags & 8 else crc  # with that flag, behind the bytes
+    entry.crc = None if flags & 8 else crc  # with that flag, after the bytes
     entry.deflated = method == zipfile.ZIP_DEFLATED
     if flags & 1:
         entry.problem = "encrypted"

@@ -110,7 +110,7 @@ class ZipList:
             position = behind
 
     def _entry(self, position: int) -> tuple[Listed, int]:
-        """The entry at a position of the file, and the position behind it."""
+        """The entry at a position of the file, and the position after it."""
         head = self._read(position, _ENTRY.size)
         if len(head) < _ENTRY.size or not head.startswith(b"PK\x01\x02"):
             raise NoList("Bad magic number for central directory")

@@ -4,7 +4,7 @@ Proxies and browsers record these requests, too. Only their request records say 
 its answer name each other by WARC-Concurrent-To, one of them or both, and either comes first. They
 are of the same URI.
 
-A capture whose links are out cannot be called back. So each capture waits for the records behind
+A capture whose links are out cannot be called back. So each capture waits for the records after
 it: for AHEAD of them, or AHEAD_BYTES, and always for the next one. Writers put a request beside its
 answer. A request waits longer for its answer, since little of it has to be kept: until ASKED names
 of later requests have come. A request whose answer comes in neither way is counted. Requests of
@@ -55,17 +55,17 @@ class Answers:
         """most: names of requests that wait."""
         self._counters, self._examples, self._most = counters, examples, most
         self._held: deque[HeldItem] = deque()
-        self._behind = 0  # bytes of what is behind the first of these
+        self._behind = 0  # bytes of what is after the first of these
         self._asked: OrderedDict[int, _Asked] = OrderedDict()  # by _keys
 
     def known(self, lists: Iterable[Iterable[HeldItem]]) -> Iterator[list[HeldItem]]:
         """The records that WATs describe and all other items, in their order and in short lists,
-        as soon as their methods are known. If reading fails, the error comes behind them."""
+        as soon as their methods are known. If reading fails, the error comes after them."""
         failure: Exception | None = None
         try:
             for items in lists:
                 yield self._added(items)
-        except Exception as error:  # noqa: BLE001 (raised below, behind what was read before it)
+        except Exception as error:  # noqa: BLE001 (raised below, after what was read before it)
             failure = error
         yield list(self._held)
         self._held.clear()

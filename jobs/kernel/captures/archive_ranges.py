@@ -18,8 +18,8 @@ from crawlrank.jobs.kernel.archive.records import Record, records_of
 from crawlrank.jobs.kernel.archive.run_reader import REREADS, ArchiveRange
 from crawlrank.jobs.kernel.archive.sources import WACZ
 
-_REACH = 1 << 22  # bytes behind an offset in which a cut is looked for
-_LOOKED_AT = 100  # records behind the size that a range is meant to have
+_REACH = 1 << 22  # bytes after an offset in which a cut is looked for
+_LOOKED_AT = 100  # records after the size that a range is meant to have
 
 
 def ranges_of(file: BinaryIO, max_record: int, size: int) -> list[ArchiveRange]:
@@ -46,7 +46,7 @@ def ranges_of(file: BinaryIO, max_record: int, size: int) -> list[ArchiveRange]:
 def piece_of(
     file: BinaryIO, max_record: int, begin: int, end: int, size: int
 ) -> ArchiveRange | None:
-    """The records from the first cut behind one offset to the first behind another; the range is
+    """The records from the first cut after one offset to the first after another; the range is
     empty where both are the same. size: of the file. None where the file has no cut, as one that is
     compressed as a whole. Raises OSError."""
     first = _cut(file, max_record, begin, begin + _REACH) if begin else 0
@@ -87,7 +87,7 @@ class _MetadataFirst(Exception):
 
 
 class _Beginning:
-    """A file that ends at an offset, so that no search goes on for long."""
+    """A file that ends at an offset, so that no search continues for long."""
 
     def __init__(self, file: BinaryIO, end: int) -> None:
         self._file, self._end = file, end

@@ -1,6 +1,6 @@
 """Rows of captures, completed with `via` and `hopsFromSeed` from their metadata records.
 
-Heritrix writes the metadata record behind its capture, others before it. So a row waits for its
+Heritrix writes the metadata record after its capture, others before it. So a row waits for its
 record, and the values of a record wait for their row: at most WAITING of each, some megabytes. Rows
 leave in the order of the archive.
 

@@ -14,7 +14,7 @@ come from those of status 2xx (none counts as 200) and, as an R link, from the L
 The links of the HTTP header (Refresh, Link) go with those of the body.
 
 A metadata record belongs to the capture whose id it names as concurrent, or else to the capture of
-its URI and time. Heritrix writes it behind the capture, others before it. So under auto it waits
+its URI and time. Heritrix writes it after the capture, others before it. So under auto it waits
 for its capture, bounded by WAITING. If none comes, its capture is in another archive and its lines
 count.
 

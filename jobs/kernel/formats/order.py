@@ -30,7 +30,7 @@ def rounded(score: float, digits: int = DIGITS) -> float:
 def descending(score: float, digits: int = DIGITS) -> bytes:
     """Text whose byte order is that of the rounded scores, the best first; score >= 0.
 
-    All exponents of doubles and up to 17 digits; 0 comes behind the least of them.
+    All exponents of doubles and up to 17 digits; 0 comes after the least of them.
     """
     mantissa, exponent = f"{score:.{digits - 1}e}".split("e")
     inverted = 10**digits - 1 - int(mantissa.replace(".", ""))

@@ -3,7 +3,7 @@
 WARC says what a payload is: the body without its transfer coding (WARC 1.1, 6.3.2). Many writers
 digest the body with its chunk marks instead. Servers cut the same page at other places each time,
 so such a digest changes where the page does not. A capture then has two digests with a comma
-between them: that of the payload, by which captures are compared, and behind it the one that its
+between them: that of the payload, by which captures are compared, and after it the one that its
 record states, by which revisits know it.
 """
 

@@ -4,7 +4,7 @@ Parts are text, plain or .gz, or Parquet of which each row is a line.
 
 Lists of links by other programs are named in errors. SNAP begins its lists with comments (`#
 FromNodeId ToNodeId`), KONECT and Matrix Market with `%`. Gephi and pandas write a line of names.
-Many lists have a weight behind the two nodes. PowerShell 5 writes UTF-16 where a command's output
+Many lists have a weight after the two nodes. PowerShell 5 writes UTF-16 where a command's output
 goes to a file.
 """
 

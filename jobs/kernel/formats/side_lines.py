@@ -8,7 +8,7 @@ skip them, and jobs/mapreduce/outcome.py sorts them out. In the shuffle they use
 Their names are those of SIDE_NAMES; any other line that starts with `@` is a line like all others.
 
 Side lines that are no rows of a dataset are notes. They are few and come last in the part of a
-task, with a line `@end<TAB>bytes` behind them: a driver far from the data reads the ends of parts
+task, with a line `@end<TAB>bytes` after them: a driver far from the data reads the ends of parts
 only.
 """
 
@@ -23,7 +23,7 @@ from crawlrank.jobs.kernel.storage.opening import PathOrUrl
 
 
 def download(dataset: PathOrUrl, folder: Path) -> None:
-    """The lines of a dataset at a URL as parts in a folder, behind those that are there, without
+    """The lines of a dataset at a URL as parts in a folder, after those that are there, without
     what is not of it."""
     folder.mkdir(parents=True, exist_ok=True)
     first = len(list(folder.iterdir()))

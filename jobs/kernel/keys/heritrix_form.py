@@ -8,7 +8,7 @@ the key, so a precedence file has to hold forms.
 `heritrix_form` runs named steps in Heritrix's order. Most URIs of a crawl skip them, as one
 expression recognizes forms. A form is its own form, except where Heritrix is not idempotent itself:
 without a host (`HTTP:///a` gives `http:/a`, which it rejects), with an authority that only its
-second parser sees, with a `..` behind several above the root, and with ports that its steps cannot
+second parser sees, with a `..` after several above the root, and with ports that its steps cannot
 read (`http://h:+80/` gives `http://h:80/`, and that gives `http://h/`). Then the form is what
 Heritrix makes in one turn.
 
@@ -103,7 +103,7 @@ def without_dot_segments(path: str) -> str:
 def _parents_resolved(path: str) -> str:
     """The path without each `/x/..`, removed from left to right.
 
-    The search goes on behind a `..` that has no parent and never comes back, which is why Heritrix
+    The search continues after a `..` that has no parent and never comes back, which is why Heritrix
     leaves the last `..` in `/../../a/../b`.
     """
     start = 0

@@ -92,7 +92,7 @@ def _without_path_ids(transformer: ModuleType) -> object:
     own = transformer.stripPathSessionID
 
     def strip(path: bytes) -> bytes:
-        """An id counts before the name of a script, so none behind the last one does."""
+        """An id counts before the name of a script, so none after the last one does."""
         last = path.lower().rfind(_SCRIPT)
         if last < 0:
             return path

@@ -50,7 +50,7 @@ def header_references(fields: Fields, *, canonical: bool = False) -> Iterator[Re
 def link_values(value: str) -> Iterator[tuple[str, str]]:
     """Each target of a header `Link`, and its parameters as they are written (RFC 8288, 3).
 
-    Linear: if one quote is not closed, none behind it is, as all of those are escaped.
+    Linear: if one quote is not closed, none after it is, as all of those are escaped.
     """
     at, closed = 0, True
     while match := _TARGET.search(value, at):

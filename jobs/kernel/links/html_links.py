@@ -309,7 +309,7 @@ class PageLinks:
 
 LONGEST_WORDS = 200  # characters of the words of a link
 _NO_WORDS = ("script", "style")
-_MOST_NODES = 100  # in a link; text behind them is left out
+_MOST_NODES = 100  # in a link; text after them is left out
 
 
 def anchor_words(

@@ -5,9 +5,9 @@ on the directory of the base alone (all but those of `?a`, `#a`, the empty refer
 spellings of these); they are remembered by directory. A reference that the standard leaves as it is
 gets joined as text:
 
-  a/b.html?c    behind the directory, or as many above it as there are `../` before; no `:` before
+  a/b.html?c    after the directory, or as many above it as there are `../` before; no `:` before
                 a `?`, no name that is `.` or `..`, nothing that is escaped
-  /a/b.html     the same, behind scheme and host
+  /a/b.html     the same, after scheme and host
   http://a.b/c  the same, with a host of letters, digits and single hyphens, in lower case; also
                 without scheme
 

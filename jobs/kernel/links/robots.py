@@ -1,7 +1,7 @@
 """The rules for robots in a meta element or a header X-Robots-Tag: whether they say nofollow.
 
 Rules are separated by commas, or by whatever else is in no name, as Heritrix reads them. A rule may
-have a value behind a colon, `max-image-preview:none`, which is no rule. In a header a name with a
+have a value after a colon, `max-image-preview:none`, which is no rule. In a header a name with a
 colon that is no rule is a robot, to which what follows it is said, up to the next robot.
 
 The `Sitemap:` lines of robots.txt give links of hop X, as they address robots and no reader sees

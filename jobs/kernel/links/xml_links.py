@@ -149,7 +149,7 @@ class _OpenElement:
         self._size = 0
 
     def add(self, part: str) -> None:
-        """A text that is too long is cut behind the longest reference, so that it is still none."""
+        """A text that is too long is cut after the longest reference, so that it is still none."""
         part = part[: _LONGEST_TEXT + 1] if self._size else part.lstrip(BLANKS)[: _LONGEST_TEXT + 1]
         if self._size <= _LONGEST_TEXT:
             self._size += len(part)

@@ -35,7 +35,7 @@ _loaded: dict[str, tuple[NativeFunction, Any]] = {}  # each with the owner of it
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def part(function: F) -> F:
+def inlined(function: F) -> F:
     """A function of arrays that others are made of; without counts of references to them."""
     import numba
 

@@ -16,9 +16,9 @@ from collections.abc import Callable, Container, Iterator
 from functools import lru_cache
 
 SPACE = b"\t\n\f\r "
-NAME_END = rb"[\t\n\f\r />]"  # behind the name of a tag
+NAME_END = rb"[\t\n\f\r />]"  # after the name of a tag
 _W = rb"[\t\n\f\r ]"
-# A name may begin with `=` and hold quotes. The look-ahead behind each part makes it as long as
+# A name may begin with `=` and hold quotes. The look-ahead after each part makes it as long as
 # possible, so that a tag that does not end is not tried with parts of all sizes.
 _NAME = rb"[^\t\n\f\r />][^\t\n\f\r />=]*(?![^\t\n\f\r />=])"
 _BARE = rb"[^\t\n\f\r \"'>][^\t\n\f\r >]*(?![^\t\n\f\r >])"
@@ -66,7 +66,7 @@ def _in_any_case(name: str) -> bytes:
 _RAW_ENDS = {name: re.compile(rb"</" + _in_any_case(name.decode())).search for name in RAW}
 _IN_SCRIPT = re.compile(rb"<!--|-->|<(/?)" + _in_any_case("script")).search
 
-Tag = tuple[bool, bytes, bytes, int]  # is it an end tag, name, attributes, position behind the tag
+Tag = tuple[bool, bytes, bytes, int]  # is it an end tag, name, attributes, position after the tag
 
 
 def next_markup(page: bytes, position: int) -> int:
@@ -183,7 +183,7 @@ def raw_end(page: bytes, position: int, name: bytes) -> int:
 
 
 def _script_end(page: bytes, position: int) -> int:
-    """Behind `<!--` and `<script`, the next `</script>` does not end the script, unless `-->` comes
+    """After `<!--` and `<script`, the next `</script>` does not end the script, unless `-->` comes
     first."""
     escaped = twice = False
     while match := _IN_SCRIPT(page, position):
@@ -207,7 +207,7 @@ _IN_NOSCRIPT = frozenset(b"basefont bgsound head html link meta noframes noscrip
 
 
 def head_end(page: bytes) -> int:
-    """The position of the first markup behind the head."""
+    """The position of the first markup after the head."""
     return max((end for _, end in _markup(page)), default=0)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from crawlrank.jobs.kernel.machine.native import part
+from crawlrank.jobs.kernel.machine.native import inlined
 from crawlrank.jobs.kernel.markup import scan_names as names
 from crawlrank.jobs.kernel.markup.scan_names import (
     COUNT,
@@ -55,12 +55,12 @@ from crawlrank.jobs.kernel.markup.scan_tokens import (
 array_at: Any = numba.carray  # type: ignore[attr-defined]
 
 
-@part
+@inlined
 def key_of(first: int, last: int) -> int:
     return int(np.int64(first ^ (last * np.uint64(names.FACTOR))))
 
 
-@part
+@inlined
 def start(
     page: PageBytes,
     begin: int,
@@ -73,7 +73,7 @@ def start(
     spans: Integers,
     rows: ScanRows,
 ) -> int:
-    """Where to go on behind the start tag at `begin`, or UNDECIDED. position: behind its name.
+    """Where to continue after the start tag at `begin`, or UNDECIDED. position: after its name.
     meaning: of the name."""
     if may_not_start(meaning, state):
         return UNDECIDED
@@ -101,7 +101,7 @@ def start(
     return end
 
 
-@part
+@inlined
 def may_not_start(meaning: int, state: Integers) -> bool:
     """Whether a tree would be needed for a start tag: in SVG most names of HTML end it."""
     if meaning & names.UNDECIDED:
@@ -114,9 +114,9 @@ def may_not_start(meaning: int, state: Integers) -> bool:
     return bool(state[IN_SELECT]) and not meaning & names.OF_SELECT
 
 
-@part
+@inlined
 def text_end(page: PageBytes, position: int, meaning: int, begin: int, size: int) -> int:
-    """Behind the contents of an element that hold no tags."""
+    """After the contents of an element that hold no tags."""
     if meaning & names.IS_PLAINTEXT:
         return len(page)
     if meaning & names.IS_SCRIPT:
@@ -124,7 +124,7 @@ def text_end(page: PageBytes, position: int, meaning: int, begin: int, size: int
     return raw_end(page, position, begin, size)
 
 
-@part
+@inlined
 def open_foreign(end: int, meaning: int, key: int, state: Integers, stack: Integers) -> int:
     """Open an element of SVG, unless its tag closes it."""
     if end < 0:
@@ -137,7 +137,7 @@ def open_foreign(end: int, meaning: int, key: int, state: Integers, stack: Integ
     return end
 
 
-@part
+@inlined
 def open_html(meaning: int, state: Integers) -> None:
     """Take note of the elements that change what others mean."""
     if meaning & names.IS_SELECT:
@@ -153,11 +153,11 @@ def open_html(meaning: int, state: Integers) -> None:
         state[IN_CELL] = 1 if meaning & names.IS_CELL else 0
 
 
-@part
+@inlined
 def end_tag(
     page: PageBytes, position: int, meaning: int, key: int, state: Integers, stack: Integers
 ) -> int:
-    """Where to go on behind an end tag, or UNDECIDED. position: behind its name."""
+    """Where to continue after an end tag, or UNDECIDED. position: after its name."""
     end = abs(tag_end(page, position))
     if end == 0:
         return len(page)
@@ -179,9 +179,9 @@ def end_tag(
     return end
 
 
-@part
+@inlined
 def no_tag(page: PageBytes, position: int, byte: int, state: Integers) -> int:
-    """Where to go on behind a `<` that begins no tag, or UNDECIDED: in SVG it may be a CDATA
+    """Where to continue after a `<` that begins no tag, or UNDECIDED: in SVG it may be a CDATA
     section. byte: the next one."""
     if byte not in (BANG, QUESTION, SLASH):
         return position + 1
@@ -190,7 +190,7 @@ def no_tag(page: PageBytes, position: int, byte: int, state: Integers) -> int:
     return no_tag_end(page, position)
 
 
-@part
+@inlined
 def scan(
     page: PageBytes,
     elements: NameTable,

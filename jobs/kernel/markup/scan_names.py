@@ -26,8 +26,8 @@ STATE = 12
 DEEPEST = 64  # elements of SVG in each other
 Table: TypeAlias = "array[int]"  # SLOTS rows of four: first bytes, last bytes, length, meaning
 
-# Forms of references (scan_references.py). OTHER_FORM is left to joining; the others have the
-# directory, the host or nothing before them, or a directory above (UP and the two behind it), or
+# Forms of references (scan_rows.py). OTHER_FORM is left to joining; the others have the
+# directory, the host or nothing before them, or a directory above (UP and the two after it), or
 # are the page itself.
 OTHER_FORM, RELATIVE, ROOTED, ABSOLUTE, UP, _, _, PAGE = range(8)
 MOST_UP = 3

@@ -9,7 +9,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from crawlrank.jobs.kernel.machine.native import part
+from crawlrank.jobs.kernel.machine.native import inlined
 from crawlrank.jobs.kernel.markup.scan_names import OTHER_FORM, PAGE
 from crawlrank.jobs.kernel.markup.scan_rows import ScanRows
 from crawlrank.jobs.kernel.markup.scan_tokens import Integers, PageBytes
@@ -21,17 +21,17 @@ MOST_LEFT, ROOM = 2**10, 2**16  # rows and bytes of lines of one call
 LINE = 10  # ends each target
 
 
-@part
+@inlined
 def copied(
     text: PageBytes, first: int, last: int, lines: npt.NDArray[np.uint8], position: int
 ) -> int:
-    """Behind the copy of a part of a text."""
+    """After the copy of a part of a text."""
     for i in range(last - first):
         lines[position + i] = text[first + i]
     return position + last - first
 
 
-@part
+@inlined
 def targets(
     page: PageBytes,
     rows: ScanRows,

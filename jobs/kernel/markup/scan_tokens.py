@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from crawlrank.jobs.kernel.machine.native import part
+from crawlrank.jobs.kernel.machine.native import inlined
 from crawlrank.jobs.kernel.markup import scan_names as names
 
 PageBytes = npt.NDArray[np.uint8]
@@ -30,7 +30,7 @@ KIND[SLASH] = NAME_STOP | ATTRIBUTE_STOP
 KIND[EQUALS] = ATTRIBUTE_STOP
 
 
-@part
+@inlined
 def find(page: PageBytes, position: int, byte: int) -> int:
     """The position of the next such byte, or the length of the page."""
     while position < len(page) and page[position] != byte:
@@ -38,7 +38,7 @@ def find(page: PageBytes, position: int, byte: int) -> int:
     return position
 
 
-@part
+@inlined
 def name_at(page: PageBytes, position: int, stop: int) -> tuple[int, int, int]:
     """The end of the name that begins here, its first 8 and its last 8 bytes in lower case. stop:
     the kind of bytes that end it."""
@@ -56,7 +56,7 @@ def name_at(page: PageBytes, position: int, stop: int) -> tuple[int, int, int]:
     return position, first, last
 
 
-@part
+@inlined
 def looked_up(first: int, last: int, size: int, table: NameTable) -> int:
     """The meaning of a name of so many bytes, 0 for one that has none."""
     slot = np.int64((last * np.uint64(names.FACTOR)) >> np.uint64(64 - names.BITS))
@@ -67,9 +67,9 @@ def looked_up(first: int, last: int, size: int, table: NameTable) -> int:
     return 0
 
 
-@part
+@inlined
 def value_at(page: PageBytes, position: int) -> tuple[int, int, int]:
-    """Begin and end of the value that follows `=` here, without quotes, and the position behind it:
+    """Begin and end of the value that follows `=` here, without quotes, and the position after it:
     the length of the page if the value does not end."""
     size = len(page)
     while position < size and KIND[page[position]] & SPACE:
@@ -86,9 +86,9 @@ def value_at(page: PageBytes, position: int) -> tuple[int, int, int]:
     return position, end, end
 
 
-@part
+@inlined
 def attributes_at(page: PageBytes, position: int, table: NameTable, spans: Integers) -> int:
-    """The position behind the tag whose attributes begin here, negative if the tag closes itself;
+    """The position after the tag whose attributes begin here, negative if the tag closes itself;
     0 if it does not end. spans: gets begin and end of the first value of each attribute of the
     table; others stay as they are. The last row is for all others."""
     size, slash, other = len(page), -2, len(spans) - 1
@@ -114,9 +114,9 @@ def attributes_at(page: PageBytes, position: int, table: NameTable, spans: Integ
     return 0
 
 
-@part
+@inlined
 def tag_end(page: PageBytes, position: int) -> int:
-    """The position behind the tag whose attributes begin here, negative if it closes itself; 0 if
+    """The position after the tag whose attributes begin here, negative if it closes itself; 0 if
     it does not end. It does what `attributes_at` does, for tags whose attributes do not matter."""
     size, slash = len(page), -2
     while position < size:
@@ -137,7 +137,7 @@ def tag_end(page: PageBytes, position: int) -> int:
     return 0
 
 
-@part
+@inlined
 def no_tag_end(page: PageBytes, position: int) -> int:
     """The end of the comment, or of what counts as one, that begins at this `<`."""
     size, at = len(page), position + 2
@@ -162,7 +162,7 @@ def no_tag_end(page: PageBytes, position: int) -> int:
         at += 1
 
 
-@part
+@inlined
 def is_named(page: PageBytes, position: int, begin: int, size: int) -> bool:
     """Whether the name of a tag is here that has these `size` bytes elsewhere, in any case."""
     if position + size >= len(page):
@@ -173,7 +173,7 @@ def is_named(page: PageBytes, position: int, begin: int, size: int) -> bool:
     return bool(KIND[page[position + size]] & NAME_STOP)
 
 
-@part
+@inlined
 def raw_end(page: PageBytes, position: int, begin: int, size: int) -> int:
     """Where the end tag begins of an element whose contents hold no tags. begin, size: its name."""
     while True:
@@ -185,9 +185,9 @@ def raw_end(page: PageBytes, position: int, begin: int, size: int) -> int:
         position += 1
 
 
-@part
+@inlined
 def script_end(page: PageBytes, position: int, begin: int, size: int) -> int:
-    """The same of a script: behind `<!--` and `<script`, the next `</script>` does not end it,
+    """The same of a script: after `<!--` and `<script`, the next `</script>` does not end it,
     unless `-->` comes first."""
     escaped, twice, end = False, False, len(page)
     while position + 2 < end:
@@ -210,7 +210,7 @@ def script_end(page: PageBytes, position: int, begin: int, size: int) -> int:
     return end
 
 
-@part
+@inlined
 def has_reference(page: PageBytes, begin: int, end: int) -> bool:
     """Whether a text may be a style sheet with links."""
     for position in range(begin, end):

@@ -113,7 +113,7 @@ SCAN = Native(
     f"{_HERE}.scan_loops",
     "scan_at",
     (_BYTES, _NUMBER, _WORDS, _NUMBERS, _NUMBERS, _ROWS, _NUMBER),
-    tuple(f"{_HERE}.scan_{name}" for name in ("loops", "rows", "references", "tokens", "names")),
+    tuple(f"{_HERE}.scan_{name}" for name in ("loops", "rows", "tokens", "names")),
 )
 CONTENTS = ""  # the name under which a style element's contents are among its attributes
 # as scan_rows.py has them

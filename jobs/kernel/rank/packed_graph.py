@@ -1,6 +1,6 @@
 """The structure of a partition: a contiguous range of ids, and the edges from and to its nodes.
 
-The nodes with edges out, the linking ones, come first, by id; behind them those that dangle, by id.
+The nodes with edges out, the linking ones, come first, by id; after them those that dangle, by id.
 A node's row is its place in this order, so that sources of edges are rows, too. What partition s
 sends to t is one number for each node of t that s points to, in the order of their ids: t knows
 these rows, so that no id travels in a round. Sections, each read where it is needed:

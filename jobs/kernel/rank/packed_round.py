@@ -243,7 +243,7 @@ def started(part: Partition, begin: int, lengths: Array) -> Floats:
 
 
 def sums_of(values: Floats, lengths: Array) -> Floats:
-    """Of values in groups, one behind the other, the sum of each."""
+    """Of values in groups, one after another, the sum of each."""
     groups = np.repeat(np.arange(len(lengths)), lengths)
     return np.bincount(groups, values, len(lengths)).astype(float)
 

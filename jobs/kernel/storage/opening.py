@@ -192,7 +192,7 @@ def real(path_or_url: PathOrUrl) -> str:
 
 
 class _Remote(io.RawIOBase):
-    """A file of Arrow that can seek behind its end, as files of a disk can."""
+    """A file of Arrow that can seek after its end, as files of a disk can."""
 
     def __init__(self, file: Any) -> None:
         self._file, self._size = file, int(file.size())

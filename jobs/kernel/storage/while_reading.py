@@ -80,7 +80,7 @@ SECONDS = 0.5
 
 @contextmanager
 def repeated(act: Callable[[], None], seconds: float) -> Iterator[None]:
-    """Act every so many seconds while the block runs, from a thread that ends with the block."""
+    """Act every `seconds` seconds while the block runs, from a thread that ends with the block."""
     ended = threading.Event()
 
     def watch() -> None:
@@ -100,9 +100,12 @@ def repeated(act: Callable[[], None], seconds: float) -> Iterator[None]:
 def reported_position(
     stream: BinaryIO, report: Callable[[int], None], seconds: float = SECONDS
 ) -> Iterator[None]:
-    """Report the position in the stream, in bytes, every so many seconds while the block runs. From
-    a thread, so that the position moves within a record of a gigabyte too. At the end the size,
-    also after an error, with which the file is done; but not where the block is interrupted."""
+    """Report the position in the stream, in bytes, every `seconds` seconds while the block runs.
+
+    A thread reports, so that the position moves within a record of a gigabyte too. At the end the
+    size is reported, also after an error, with which the file is done; but not if the block is
+    interrupted.
+    """
     raw = getattr(stream, "raw", stream)  # BufferedReader.tell is not safe beside its reads
     try:
         with repeated(lambda: report(raw.tell()), seconds):

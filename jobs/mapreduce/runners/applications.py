@@ -1,8 +1,8 @@
 """Tags of jobs, and the applications that earlier drivers left on YARN.
 
-The applications of a driver that is killed go on, and two jobs that write the same datasets spoil
-both. So all jobs on a folder of data bear a tag of that folder. The next driver finds applications
-by the tag and ends them.
+The applications of a driver that is killed continue, and two jobs that write the same datasets
+spoil both. So all jobs on a folder of data bear a tag of that folder. The next driver finds
+applications by the tag and ends them.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ from crawlrank.jobs.kernel.storage.opening import HDFS
 from crawlrank.jobs.mapreduce.runners.applications import end_left
 from crawlrank.jobs.mapreduce.runners.local import TasksDone, last_lines
 
-# Commands are started without a terminal of their own. The fork for a terminal goes on in Python,
+# Commands are started without a terminal of their own. The fork for a terminal continues in Python,
 # where it may wait for ever for a thread of a store's client in this process.
 mrjob.bin.pty = mrjob.hadoop.pty = None
 
@@ -113,7 +113,7 @@ class WatchedCluster:
 class _Hdfs(HadoopFilesystem):  # type: ignore[misc]
     """HDFS by a client in this process. mrjob's own starts a Java machine for every file.
 
-    pool: uploads files while all_at_once goes on.
+    pool: uploads files while all_at_once continues.
     """
 
     pool: ThreadPool | None = None

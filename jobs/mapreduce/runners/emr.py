@@ -11,8 +11,8 @@ Changed against mrjob 0.7.4:
   steps on a cluster that others use, too. Nothing else is touched.
 
 The names of clusters and steps begin with the tag, so clusters of others need not be described. A
-cancelled step only loses its client on the master. Its applications on YARN go on until a step of
-ours ends them by the same tag.
+cancelled step only loses its client on the master. Its applications on YARN continue until a step
+of ours ends them by the same tag.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ EmrEntry = dict[str, Any]  # a cluster or step, as AWS lists it
 def end_orphans(client: Any, tag: str, named: str | None, every: float) -> int:
     """End clusters and steps and wait until they have ended; returns their number.
 
-    named: the cluster of the configuration, which goes on. every: seconds between two looks. Raises
-    what boto3 raises, and JobFailed for what does not end within PATIENCE.
+    named: the cluster of the configuration, which continues. every: seconds between two looks.
+    Raises what boto3 raises, and JobFailed for what does not end within PATIENCE.
     """
     clusters = [cluster for cluster in _clusters(client, tag) if cluster != named]
     if clusters:

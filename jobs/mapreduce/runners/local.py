@@ -223,7 +223,7 @@ class LocalRunner(_Watched, LocalMRJobRunner):  # type: ignore[misc]
 
 
 def _give_up(stdin: IO[bytes], stdout: IO[bytes], signal_name: str) -> None:
-    """Replace the output of a task that died by an error of its archive; other tasks go on."""
+    """Replace the output of a task that died by an error of its archive; other tasks continue."""
     stdin.seek(0)
     archive = stdin.readline().rstrip(b"\n").partition(b"\t")[2]
     report = {"archive": archive.decode(), "counters": {}, "error": died(signal_name)}

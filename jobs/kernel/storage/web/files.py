@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 class WebFile(io.RawIOBase):
-    """May seek behind its end, as files of a disk may. Raises Unreachable. stalled: as in
+    """May seek after its end, as files of a disk may. Raises Unreachable. stalled: as in
     Patience."""
 
     SMALL, LARGE = 1 << 20, 1 << 26  # bytes of the first range, and of the largest
     NEAR = 1 << 20  # bytes that are read and dropped in place of a new request
-    KEPT = 1 << 21  # bytes behind which a step back takes a new request
+    KEPT = 1 << 21  # bytes after which a step back takes a new request
 
     def __init__(self, url: str, stalled: float = STALLED) -> None:
         self._copy: io.BufferedRandom | None = None  # these first: a file that fails is closed, too

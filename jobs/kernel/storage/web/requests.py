@@ -163,7 +163,7 @@ _LENGTH = re.compile(r"[0-9]{1,18}")
 
 
 class FileAnswer(NamedTuple):
-    """begin: of the first byte of the body in the file. end: behind the last, None if unknown.
+    """begin: of the first byte of the body in the file. end: after the last, None if unknown.
     size: of the file, None if unknown. etag, modified: as the server writes them, or ''."""
 
     response: BaseHTTPResponse
@@ -176,7 +176,7 @@ class FileAnswer(NamedTuple):
 
 def ask(url: str, begin: int, end: int, patience: Patience, etag: str = "") -> FileAnswer:
     """The bytes of a file from begin to end, or all of it where the server refuses ranges; no byte
-    behind the end of the file. etag: of the file before, if it has a strong one.
+    after the end of the file. etag: of the file before, if it has a strong one.
 
     The caller closes the response. Raises Unreachable.
     """

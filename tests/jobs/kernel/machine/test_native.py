@@ -15,9 +15,9 @@ from crawlrank.jobs.kernel.machine.native import Native
 
 MODULE = """
 import numba
-from crawlrank.jobs.kernel.machine.native import part
+from crawlrank.jobs.kernel.machine.native import inlined
 
-@part
+@inlined
 def twice(numbers, size):
     total = 0
     for i in range(size):

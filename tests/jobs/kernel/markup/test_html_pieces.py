@@ -1,4 +1,4 @@
-"""A page gives the same links whatever its size: those of a large one, which is read by its tokens,
+"""A page gives the same links whatever its size: those of a large one, which is parsed in pieces,
 against those of a small one, which the parser is given whole."""
 
 from __future__ import annotations
@@ -19,7 +19,13 @@ from crawlrank.jobs.kernel.archive.records import Record
 from crawlrank.jobs.kernel.archive.sources import read_records
 from crawlrank.jobs.kernel.links.documents import document
 from crawlrank.jobs.kernel.links.html_links import html_links
-from crawlrank.jobs.kernel.markup.html_pieces import LONG_TAG, MANY_TAGS, is_simple
+from crawlrank.jobs.kernel.markup.html_pieces import (
+    LONG_TAG,
+    MANY_TAGS,
+    PIECE_TAGS,
+    is_simple,
+    pieces,
+)
 from crawlrank.jobs.kernel.storage.opening import opened
 
 PAGE = "http://h/d/p"
@@ -72,6 +78,34 @@ def links(html: bytes, **options: bool) -> list[tuple[bytes, str, str, bool]]:
 def test_links_behind_what_looks_like_other_tags(html: bytes) -> None:
     for begin in (b"<p>x", b"<p>x" * (MANY_TAGS + 1)):
         assert len(links(begin + html + TAIL, nav=True)) == 50 + BEFORE_LINKS[html]
+
+
+#: what is open where a page is cut -> links in it and in the TAIL
+OPEN_AT_A_CUT = {
+    b"<template>" + b"<a href=/no>" * 3 * PIECE_TAGS + b"</template>": 50,
+    b"<template><template>" + b"<a href=/no>" * 3 * PIECE_TAGS + b"</template></template>": 50,
+    b"<div><template shadowrootmode=open>" + b"<p>" * PIECE_TAGS + b"<a href=/in></template>": 51,
+    b"<svg>" + b"<g></g>" * PIECE_TAGS + b"<use href=/u#x></use></svg>": 51,
+    b"<table>" + b"<tr><td>" * PIECE_TAGS + b"<td background=/b></table>": 51,
+    b"<b>" * PIECE_TAGS + b"<frameset><frame src=/no></frameset>": 50,
+    b"<!--" + b"<a href=/no>" * PIECE_TAGS + b"-->": 50,
+    b"<script>" + b"<a href=/no>" * PIECE_TAGS + b"</script>": 50,
+    b"<svg><title>" + b"<g></g>" * PIECE_TAGS + b"</title><image href=/i></image></svg>": 51,
+}
+
+
+@pytest.mark.parametrize("html", OPEN_AT_A_CUT)
+def test_links_after_what_is_open_where_a_page_is_cut(html: bytes) -> None:
+    page = b"<math></math>" + b"<p>x" * MANY_TAGS + html + TAIL
+    assert not is_simple(page)
+    assert len(links(page)) == OPEN_AT_A_CUT[html]
+
+
+def test_pieces_join_to_the_page() -> None:
+    page = b"".join(b"<p>%d<!-- <i> --><script><b></script>" % number for number in range(3000))
+    parts = list(pieces(page, frozenset()))
+    assert len(parts) > 5
+    assert parts[0] + b"".join(part.removeprefix(b"x") for part in parts[1:]) == page
 
 
 NAMES = (
