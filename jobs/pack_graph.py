@@ -141,7 +141,7 @@ class PackGraph(PackedJob):
         yield PLAN + b"\t" + to_json(report)
 
     def _sections(self, own: int, held: Held, incoming: Mapping[int, NodeIds]) -> Sections:
-        """With the weights of nodes, where there are some, as the first scores."""
+        """The sections, with the weights of nodes, if there are any, as the first scores."""
         if not self._teleport:
             return sections(own, held, incoming, self.plan.ranges)
         weights = self._teleport.of_all(held.ids)

@@ -277,7 +277,7 @@ class SelectLinks(CapturesJob):
     DATASET = "selected"
 
     def run_with(self, inputs: list[str], output: Path, launcher: Launcher) -> Outcome:
-        """As a program: links first, captures last on the command line."""
+        """Run the job as a program: links first, captures last on the command line."""
         with launcher.scratch("candidates") as tmp:  # the last job needs a new `output`
             candidates = tmp / "folds"
             outcome, _ = run(

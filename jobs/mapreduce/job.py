@@ -149,7 +149,8 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
         return conf
 
     def make_runner(self) -> Any:
-        """As mrjob's, which parses the command line twice more, once for its log."""
+        """Make the runner without parsing the command line twice more, as mrjob does for its
+        log."""
         return self._runner_class()(**self._runner_kwargs())
 
     def by_line(self) -> bool:

@@ -64,7 +64,7 @@ class JobRun(NamedTuple):
 
     @property
     def activity(self) -> str:
-        """As messages about a shortage name it."""
+        """What the job does, for messages about a shortage."""
         return f"the job {self.name}, which works in {self.launcher.tmp}"
 
     @property

@@ -35,7 +35,7 @@ class Sift(Job):
 
 
 def sift_here(dataset: PathOrUrl, name: str, output: PathOrUrl) -> None:
-    """As the job, in this process, part by part. Raises OSError."""
+    """Do what the job does, in this process, part by part. Raises OSError."""
     parts = [part for part, _ in part_sizes(dataset)]
     with ThreadPool(max(1, min(AT_ONCE, len(parts)))) as pool:
         pool.map(lambda part: _sift_part(part, b"@%s\t" % name.encode(), output), parts)

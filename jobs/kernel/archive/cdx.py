@@ -59,7 +59,7 @@ class BadIndexLine(ValueError):
 
 
 class Columns:
-    """Those that the first line of a CDX file names."""
+    """The columns that the first line of a CDX file names."""
 
     def __init__(self, legend: str) -> None:
         """Raises BadIndexLine for a first line that names other columns than CDX has."""
@@ -85,7 +85,7 @@ class Columns:
 
 
 def json_record(line: str, offset: int) -> Record:
-    """Of a line of CDXJ, or of JSON alone."""
+    """The record of a line of CDXJ, or of JSON alone."""
     brace = _BRACE.search(line)
     fields = line[: brace.start()].split() if brace else []
     if not brace or len(fields) == 1:
@@ -132,7 +132,7 @@ def _record(value: Callable[[str], str], offset: int, size: int, kind: str = "")
 
 
 def _with_method(record: Record, stated: object, key: str) -> Record:
-    """With the method of the request that a line's capture answers, as records have it."""
+    """The record with the method of the request that the line's capture answers."""
     method = method_named(stated) if isinstance(stated, str) else ""
     if "__wb_" in key or "__wb_" in record.uri:
         in_key = _METHOD_IN_KEY.search(key) or _METHOD_IN_KEY.search(record.uri)

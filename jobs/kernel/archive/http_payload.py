@@ -63,7 +63,7 @@ def content_type(fields: Fields) -> str:
 
 @lru_cache(1000)  # a crawl has few different ones
 def media_type(values: tuple[str, ...]) -> str:
-    """As `content_type`, of the values of its fields."""
+    """Like `content_type`, from the values of its fields."""
     chosen = MediaType("", "")
     for one in _listed(values):
         if one.essence == chosen.essence and not one.charset:
@@ -281,7 +281,7 @@ def _collect(steps: Iterator[bytes], body: bytes, limit: int) -> tuple[bytes, st
 
 
 def _zlib_steps(body: bytes, window: int) -> Iterator[bytes]:
-    """Of one member, or of gzip's several."""
+    """The bytes of one member, or of several members of gzip."""
     begin = 0
     while not begin or body.startswith(GZIP_MAGIC, begin):
         inflater, step = zlib.decompressobj(window), _FIRST_STEP
@@ -321,7 +321,7 @@ def _brotli_steps(body: bytes) -> Iterator[bytes]:
 
 
 def _zstd_steps(body: bytes) -> Iterator[bytes]:
-    """Of all frames, in small steps, as a call returns up to 32,768 times its input."""
+    """The bytes of all frames, in small steps, as a call returns up to 32,768 times its input."""
     begin = 0
     while not begin or body.startswith(ZSTD_MAGIC, begin):
         frame = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW).decompressobj()

@@ -139,7 +139,7 @@ def arc_header(
 
 
 def _arc_timestamp(date: str) -> str:
-    """Of digits, whatever follows them; '' for anything else in place of a date."""
+    """The timestamp of digits, whatever follows them; '' for anything else in place of a date."""
     digits = re.match("[0-9]{8,}", date)
     if digits:
         return timestamp14(digits[0])
@@ -147,7 +147,7 @@ def _arc_timestamp(date: str) -> str:
 
 
 def read_fields(block: bytes) -> tuple[str, Fields]:
-    """As `parse_lines`, with each byte of a URI that is not UTF-8 escaped."""
+    """Like `parse_lines`, with each byte of a URI that is not UTF-8 escaped."""
     if not block.isascii():
         block = _URI_FIELD.sub(lambda match: as_text(match[0]).encode(), block)
     return parse_lines(block)

@@ -200,7 +200,7 @@ def _block(run: ByteRun, length: int, reader: RunReader, max_record: int) -> tup
 def _large_block(
     run: ByteRun, length: int, reader: RunReader, max_record: int
 ) -> tuple[bytes, str]:
-    """As `_block` for a length over the limit, but only the beginning, for its HTTP header."""
+    """Like `_block` for a length over the limit, but only the beginning, for its HTTP header."""
     begin, head = run.position, run.peek(MAX_HTTP_HEADER)
     if reader.rereads > 0:
         whole = run.skip(length)

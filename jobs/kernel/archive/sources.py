@@ -256,7 +256,8 @@ class Container(NamedTuple):
 
 
 def container(stream: BinaryIO, max_record: int = MAX_RECORD) -> Container:
-    """Of a stream that can seek. Leaves it at its beginning. Raises OSError."""
+    """How the archive in a stream that can seek is made. Leaves it at its beginning. Raises
+    OSError."""
     stream.seek(0)
     head = stream.read(16)
     if head.startswith(WACZ.beginnings):

@@ -62,7 +62,8 @@ class Wacz:
         self._has_records = False
 
     def archives(self) -> Iterator[ArchiveRecords]:
-        """Those of the WACZ, as `NAME!archive/x.warc.gz`. Raises BadInput if none has a record."""
+        """The archives of the WACZ, as `NAME!archive/x.warc.gz`. Raises BadInput if none has a
+        record."""
         digests, unread = _digests(self._file)
         entries, problem = _entries(self._file, self._most)
         what = "nothing in archive/"
@@ -85,7 +86,7 @@ class Wacz:
             )
 
     def _items(self, entry: _ZipEntry) -> Items:
-        """Of one entry. Its damage names it, as offsets are those in the entry."""
+        """The records of an entry. Damage names the entry, as offsets are those in it."""
         name = shown(entry.name.encode("utf-8", "replace"))
         if entry.problem:
             yield Damage(entry.offset, "bad-zip", f"{name}: {entry.problem}")
@@ -122,7 +123,7 @@ class StoredArchive(NamedTuple):
 
 
 def stored_archives(file: BinaryIO) -> Iterator[StoredArchive]:
-    """Those of a WACZ that can be read, in the order of the file."""
+    """The archives of a WACZ that can be read, in the order of the file."""
     for entry in _entries(file)[0]:
         if not entry.problem:
             size = _size_of(file, entry)

@@ -42,7 +42,7 @@ class _Asked:
 
 
 class Answers:
-    """Of one archive. Gives captures the method of their request; '' if that is GET, or not known.
+    """Gives captures of one archive the method of their request; '' if that is GET, or not known.
     Counts `dropped.request.unmatched`.
 
     alone: whether each request has its answer here, so that nothing outside of the records that
@@ -113,7 +113,7 @@ class Answers:
                 self._give_up(self._asked.popitem(last=False)[1])
 
     def _answered(self, capture: Record) -> Record:
-        """With the method of a request that waits."""
+        """The capture with the method of a request that waits."""
         own, *others = _names(capture)
         for key in _keys([own], others):
             asked = self._asked.get(key)
@@ -129,12 +129,12 @@ class Answers:
 
 
 def _keys(answers: Sequence[str], requests: Sequence[str]) -> list[int]:
-    """Of ids of answers and of requests. That both name a third record makes no pair of them."""
+    """Keys of ids of answers and of requests. Two that name a third record are no pair."""
     return [*map(hash, filter(None, answers)), *(hash((name,)) for name in requests if name)]
 
 
 def _bytes(item: HeldItem) -> int:
-    """Of memory, to a factor of two."""
+    """The bytes of memory of an item, to a factor of two."""
     return max(item.size, len(item.body)) if isinstance(item, Record) else 0
 
 

@@ -88,8 +88,8 @@ class _Provenance:
 
 
 class CaptureRows:
-    """Of one archive. Counts `metadata.unmatched`: records whose capture is not here, or too far
-    away. alone: as in MetadataMatching."""
+    """The rows of one archive. Counts `metadata.unmatched`: records whose capture is not here, or
+    too far away. alone: as in MetadataMatching."""
 
     alone = True
 
@@ -177,7 +177,7 @@ class CaptureRows:
 
 @lru_cache(1000)  # most records of an archive have one of few
 def _media_type(value: str) -> bytes:
-    """Of the value of a header, without its parameters."""
+    """The media type of a header's value, without its parameters."""
     return field(value.partition(";")[0].lower())
 
 

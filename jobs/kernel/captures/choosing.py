@@ -92,7 +92,7 @@ class CaptureRules(NamedTuple):
         return self.nowhere if self.redirects and not self.canonical else None
 
     def parameters(self) -> dict[str, str]:
-        """By option name."""
+        """The rules that results depend on, by option name."""
         folds = ("redirects" * self.redirects, "canonical" * self.canonical)
         return {
             "--captures": "latest" if self.latest else "union",

@@ -60,7 +60,7 @@ def totals(counters: Counter[str]) -> dict[str, int]:
 
 
 def count_type(media_type: str, counters: Counter[str]) -> None:
-    """By name: the first MAX_TYPES that are media types; the others as `other`."""
+    """Count a type by name, for the first MAX_TYPES media types; the others as `other`."""
     name = TYPES + media_type
     if name not in counters and media_type != "-":
         known = sum(counter.startswith(TYPES) for counter in counters)

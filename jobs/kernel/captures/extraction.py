@@ -148,7 +148,7 @@ def extract(
     counters: Counter[str],
     examples: Examples | None = None,
 ) -> Iterator[Item]:
-    """As `extract_runs`, with the links one by one."""
+    """Like `extract_runs`, with the links one by one."""
     for item in extract_runs(stream, archive_name, options, counters, examples):
         if isinstance(item, LinkRun):
             yield from item.links()

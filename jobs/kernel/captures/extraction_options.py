@@ -43,7 +43,7 @@ class ExtractionOptions(NamedTuple):
         return validated if self.validators else referring if self.timestamps else usual
 
     def parameters(self) -> dict[str, Any]:
-        """Those that results depend on, by option name."""
+        """The options that results depend on, by name."""
         values = self._asdict()
         del values["bodies"]  # every extraction of links reads them
         for name in ON_REQUEST:  # the parameters of an older extraction have none of these
@@ -52,7 +52,7 @@ class ExtractionOptions(NamedTuple):
         return {f"--{name.replace('_', '-')}": value for name, value in values.items()}
 
     def arguments(self) -> list[str]:
-        """The same as words of a command line."""
+        """The options that results depend on, as words of a command line."""
         values = self.parameters().items()
         flags = [name for name, value in values if value is True]
         pairs = [(name, str(value)) for name, value in values if not isinstance(value, bool)]

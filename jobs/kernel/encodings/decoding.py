@@ -137,7 +137,7 @@ def decoder_of(encoding: str) -> Decoder:
 
 
 def table_of(text: str) -> dict[bytes, str]:
-    """By sequence of bytes; see tables.py."""
+    """The characters of a table (tables.py) by sequence of bytes."""
     return {bytes.fromhex(entry[:4]): entry[4:] for entry in text.split(" ") if entry}
 
 

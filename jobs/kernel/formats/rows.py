@@ -53,7 +53,8 @@ _METHODS = frozenset({  # of RFC 9110, of WebDAV and what proxies have; others a
 
 
 def method_of(request: bytes) -> str:
-    """Of the block of a request record, as `method_named`; '' of what is no request of HTTP."""
+    """The method in the block of a request record, as `method_named`; '' if it is no HTTP
+    request."""
     if request.startswith(b"GET "):
         return ""
     line = _REQUEST.match(request[:_LONGEST_REQUEST_LINE])

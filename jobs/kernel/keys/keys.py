@@ -67,7 +67,7 @@ def _rules() -> frozenset[str]:
 
 
 def _in_ascii(rule: str) -> str:
-    """As hosts of URIs write it; as it is where it cannot be written so."""
+    """The rule as hosts of URIs write it; unchanged if it cannot be written so."""
     try:
         return ".".join(label.encode("idna").decode() for label in rule.split("."))
     except UnicodeError:
@@ -139,7 +139,7 @@ def _ordered(query: str) -> str:
 
 
 def www_rule(options: Mapping[str, Any]) -> Www:
-    """By the parameters of a run."""
+    """The rule for `www.` in the parameters of a run."""
     if options.get("--keep-www"):
         return "keep"
     return "surt" if options.get("--surt-exact") else "strip"
@@ -185,7 +185,7 @@ def _host_part(origin: str, www: Www) -> str:
 
 
 def forgetful_key_function(www: Www) -> KeyFunction:
-    """As `key_function`, but remembers hosts only."""
+    """Like `key_function`, but remembers hosts only."""
     hosts = _Cache[str, str](lambda origin: _host_part(origin, www))
 
     def key_of(uri: bytes) -> bytes | None:

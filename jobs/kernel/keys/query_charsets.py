@@ -48,7 +48,7 @@ def in_utf_8(uri: bytes) -> Iterator[bytes]:
 
 
 def _query(uri: bytes) -> bytes:
-    """With the bytes that its escapes beyond ASCII stand for; other escapes stay."""
+    """The query, with bytes in place of escapes beyond ASCII; other escapes stay."""
     return _ESCAPE.sub(lambda escape: bytes.fromhex(escape[1].decode()), uri.partition(b"?")[2])
 
 

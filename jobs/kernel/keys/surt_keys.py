@@ -32,7 +32,7 @@ def patch(google: ModuleType, canonicalizer: ModuleType, transformer: ModuleType
 
 
 def unescaped(text: bytes | str | None) -> bytes | str | None:
-    """As long as anything is escaped, the text with escapes undone.
+    """The text with escapes undone until nothing is escaped.
 
     A pass undoes all escapes that are whole, so what is nested takes as many passes as it is deep:
     the logarithm of its length, as a level makes a text three times as long. Only `%2525…` is
@@ -74,7 +74,7 @@ def _without_cf_ids(transformer: ModuleType) -> object:
 
 
 def without_cf_id(query: bytes) -> bytes:
-    """As surt's `^(.*)(?:cfid=[^&]+&cftoken=[^&]+)(?:&(.*))?$` does it: the last one is removed."""
+    """Remove the last match of surt's `^(.*)(?:cfid=[^&]+&cftoken=[^&]+)(?:&(.*))?$`."""
     small = query.lower()
     token = small.rfind(_TOKEN)
     while token >= 0:

@@ -49,7 +49,8 @@ _MOST_VALUES = 2**20  # commas and brackets; each may take 100 bytes of memory
 
 
 def json_feed_references(text: str, counters: Counter[str]) -> Iterator[Reference]:
-    """As written: of the feed, its authors and hubs, then of each item. text: begins with `{`."""
+    """References as written: the feed's, its authors' and hubs', then each item's. text: begins
+    with `{`."""
     if sum(map(text.count, ",{[")) > _MOST_VALUES:
         counters["dropped.json"] += 1
         return

@@ -145,7 +145,7 @@ def _path(uri: str) -> str:
 
 
 def _like_xml(body: bytes, media_type: str) -> str:
-    """As `_by_root`, for a body that its type does not call XML."""
+    """The kind as of `_by_root`, for a body that its type does not call XML."""
     return _by_root(body, media_type) if _XML_START.match(body, 0, _SNIFFED) else ""
 
 

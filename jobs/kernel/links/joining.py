@@ -118,7 +118,7 @@ class Base:
             self._before = directory.before
 
     def join(self, reference: str) -> UriOrReason:
-        """As `resolve(reference, uri, charset)`."""
+        """The target, as of `resolve(reference, uri, charset)`."""
         target = self._known.get(reference)
         return self._resolved(reference) if target is None else target
 
@@ -165,8 +165,8 @@ class Base:
         counters: Counter[str],
         examples: Examples,
     ) -> tuple[list[bytes], list[bytes]]:
-        """As `targets`, with the kind of each reference. elsewhere: the base of the page that
-        reference_kinds.py compares with."""
+        """The targets, as of `targets`, with the kind of each reference. elsewhere: the base of the
+        page that reference_kinds.py compares with."""
         targets = self._all(references, counters, examples)
         others = elsewhere._all(references, Counter(), {})
         kinds = [kind_of(*pair) for pair in zip(targets, others, strict=True) if pair[0]]

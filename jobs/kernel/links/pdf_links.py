@@ -53,7 +53,7 @@ class PdfAnnotations:
         return None if isinstance(stated, NameObject) else _bytes_of(stated)
 
     def references(self) -> Iterator[bytes]:
-        """As written, in the order of the pages."""
+        """The references as written, in the order of the pages."""
         pages = 0
         for page in self._tree():
             pages += 1

@@ -109,8 +109,8 @@ def shortage_of(error: BaseException, where: str = "") -> Shortage | None:
 
 
 def with_folder(shortage: Shortage, folders: Iterable[Path]) -> Shortage:
-    """The same, naming the folder with the least room where a disk is full and no error says which:
-    libraries that write files leave that out."""
+    """The shortage, naming the folder with the least room where a disk is full and no error says
+    which: libraries that write files leave that out."""
     if shortage.where or shortage.found != FULL.found:
         return shortage
     room = {folder: stat.f_bavail * stat.f_frsize for folder, stat in _file_systems(folders)}
@@ -132,7 +132,7 @@ def require_addresses(needed: int) -> None:
 
 
 def shortage_in(lines: str, code: int, where: str) -> Shortage | None:
-    """The same of a task, by its last lines and its exit code (`exit_code_of`)."""
+    """The shortage of a task, by its last lines and its exit code (`exit_code_of`)."""
     for want in WANTS:
         if want.code == code or want.named(lines):
             file = _NAMED.search(lines) or re.search(f"Shortage: (.+): {want.found}", lines)
@@ -141,7 +141,7 @@ def shortage_in(lines: str, code: int, where: str) -> Shortage | None:
 
 
 def exit_code_of(error: BaseException) -> int | None:
-    """With which a task ends that fails for a shortage; None for any other error."""
+    """The exit code of a task that fails for a shortage; None for any other error."""
     for cause in _causes(error):
         for want in WANTS:
             if want.meant(cause):
@@ -184,7 +184,8 @@ def _words(error: BaseException) -> str:
 
 
 def _text(error: BaseException) -> str:
-    """Of an OSError without a number too, as loaders of libraries raise it."""
+    """The message of an error, also of an OSError without a number, as loaders of libraries raise
+    it."""
     numbered = not isinstance(error, OSError) or error.errno
     return str(error) if numbered else " ".join(map(str, error.args))
 

@@ -66,7 +66,7 @@ def reference_form(page: PageBytes, first: int, last: int) -> tuple[int, int, in
 
 @inlined
 def form_of(page: PageBytes, first: int, last: int) -> tuple[int, int, int]:
-    """As `reference_form`, whatever follows."""
+    """The form as of `reference_form`, whatever follows."""
     if page[first] == _HASH:
         return PAGE, first, first
     form, position, begin = RELATIVE, first, first

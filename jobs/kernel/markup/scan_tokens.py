@@ -187,8 +187,8 @@ def raw_end(page: PageBytes, position: int, begin: int, size: int) -> int:
 
 @inlined
 def script_end(page: PageBytes, position: int, begin: int, size: int) -> int:
-    """The same of a script: after `<!--` and `<script`, the next `</script>` does not end it,
-    unless `-->` comes first."""
+    """The end of a script's contents: after `<!--` and `<script`, the next `</script>` does not end
+    it, unless `-->` comes first."""
     escaped, twice, end = False, False, len(page)
     while position + 2 < end:
         byte = page[position]

@@ -72,8 +72,8 @@ class Inflow(NamedTuple):
 
 
 class GroupSums(NamedTuple):
-    """Of a partition's groups, from `first` on: flows to each group of all, float64[own * all],
-    and the scores in sum."""
+    """Sums of a partition's groups, from `first` on: flows to each group of all, float64[own *
+    all], and the scores in sum."""
 
     first: int
     flows: Floats
@@ -243,7 +243,7 @@ def started(part: Partition, begin: int, lengths: Array) -> Floats:
 
 
 def sums_of(values: Floats, lengths: Array) -> Floats:
-    """Of values in groups, one after another, the sum of each."""
+    """The sum of each group of values; groups come one after another."""
     groups = np.repeat(np.arange(len(lengths)), lengths)
     return np.bincount(groups, values, len(lengths)).astype(float)
 

@@ -233,7 +233,7 @@ def _integers(arrays: Mapping[str, Array]) -> bool:
 
 
 def _edges(arrays: Arrays, links: int) -> bool:
-    """As many sources as are counted, all of them rows of linking nodes."""
+    """Whether there are as many sources as are counted, all of them rows of linking nodes."""
     counts, sources = arrays["counts"], arrays["sources"]
     counted = int(counts.sum(dtype=np.int64)) == len(sources)
     return counted and (not len(sources) or int(sources.max()) < links)

@@ -67,7 +67,7 @@ def is_web(path_or_url: PathOrUrl) -> bool:
 
 
 def name_of(path_or_url: PathOrUrl) -> str:
-    """Of a file, without its folder; of one on the web, without query and escapes too."""
+    """The name of a file without its folder; on the web, without query and escapes, too."""
     text = str(path_or_url)
     if is_web(path_or_url):
         text = unquote(re.split(r"[?#]", text)[0])
@@ -123,7 +123,7 @@ def open_binary(path_or_url: PathOrUrl) -> BinaryIO:
 
 
 def opened(path_or_url: PathOrUrl) -> BinaryIO:
-    """The same, with BadInput for any error."""
+    """Open a file to read. Raises BadInput for any error."""
     try:
         return open_binary(path_or_url)
     except OSError as error:
@@ -187,7 +187,7 @@ def absolute(path_or_url: PathOrUrl) -> str:
 
 
 def real(path_or_url: PathOrUrl) -> str:
-    """The same string for all names of a file."""
+    """A string that is equal for all names of a file."""
     return str(path_or_url) if is_url(path_or_url) else str(Path(path_or_url).resolve())
 
 
@@ -263,7 +263,8 @@ def _fault_of_store(message: str) -> str:
 
 
 def _hdfs(url: str) -> tuple[Any, str]:
-    """By a client that needs neither Java nor Hadoop's native libraries: Arrow's own needs both."""
+    """The file system and path of a URL. Its client needs no Java and no native libraries of
+    Hadoop."""
     try:
         from hdfs_native.fsspec import HdfsFileSystem
     except ImportError as error:

@@ -76,7 +76,7 @@ def output_folder(folder: Path) -> Iterator[None]:
 
 
 def _locked_folder(parent: Path, prefix: str) -> tuple[Path, int]:
-    """Of another process that removes what nobody has locked, the new folder may be a victim."""
+    """A new folder and its lock. Another process may remove the folder before it is locked."""
     while True:
         folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
         with contextlib.suppress(FileNotFoundError):

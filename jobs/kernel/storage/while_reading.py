@@ -52,7 +52,7 @@ class Digesting:
         return data
 
     def hexdigest(self) -> str:
-        """Of the whole file: reads the rest first. Raises OSError."""
+        """The digest of the whole file: reads the rest first. Raises OSError."""
         self.seek(self._digested)
         while self.read(BLOCK):
             pass

@@ -66,7 +66,7 @@ def end_left(tag: str, hadoop: Sequence[str]) -> int:
 
 
 def end_left_when_back(tag: str, hadoop: Sequence[str]) -> int:
-    """As end_left, with new attempts for about a minute, as YARN may be restarting."""
+    """Call end_left, again for about a minute if it fails, as YARN may be restarting."""
     for seconds in _BACK:
         with contextlib.suppress(JobFailed):
             return end_left(tag, hadoop)

@@ -200,7 +200,8 @@ class SparkRunner(WatchedCluster, SparkMRJobRunner):  # type: ignore[misc]
     """Spark, through `spark-submit`, by our own harness."""
 
     def end_orphans(self, tag: str) -> int:
-        """As on Hadoop where Spark runs on YARN; elsewhere jobs end with their spark-submit."""
+        """End jobs as on Hadoop if Spark runs on YARN; elsewhere jobs end with their
+        spark-submit."""
         if not (self._spark_master() or "").startswith("yarn"):
             return 0
         return end_left(tag, self.fs.hadoop.get_hadoop_bin())
@@ -216,7 +217,7 @@ class SparkRunner(WatchedCluster, SparkMRJobRunner):  # type: ignore[misc]
         return str(Path(self._get_local_tmp_dir(), f"no-counters-{step_num}"))
 
     def _spark_script_args(self, step_num: int, last_step_num: int | None = None) -> list[str]:
-        """With the name that the class has in the zip of jobs."""
+        """mrjob's arguments, with the name that the class has in the zip of jobs."""
         args: list[str] = super()._spark_script_args(step_num, last_step_num)
         if self._mrjob_cls.__module__.startswith("crawlrank.jobs."):
             args[0] = f"{self._mrjob_cls.__module__}.{self._mrjob_cls.__name__}"

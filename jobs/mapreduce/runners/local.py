@@ -139,7 +139,8 @@ class LocalRunner(_Watched, LocalMRJobRunner):  # type: ignore[misc]
         self._stopped = threading.Event()
 
     def _cmdenv(self) -> dict[str, str]:
-        """With PYTHONPATH, by which tasks, which run in other folders, find this package."""
+        """The variables of tasks, with PYTHONPATH: tasks run in other folders and find this package
+        by it."""
         env = {"PYTHONPATH": str(Path(crawlrank.__file__).absolute().parents[1])}
         if sys.version_info < (3, 12):  # the older distutils loads in a third of the time
             env["SETUPTOOLS_USE_DISTUTILS"] = "stdlib"

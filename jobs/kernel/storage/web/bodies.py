@@ -136,7 +136,7 @@ class Facts(NamedTuple):
 
 
 def facts_of(url: str) -> Facts:
-    """By one request, for a byte of the file. Raises Unreachable."""
+    """The facts of a file, by one request for a byte of it. Raises Unreachable."""
     return beginning_of(url, 1)[0]
 
 
@@ -170,7 +170,7 @@ def _read(body: Body, count: int) -> bytes:
 
 
 def _nanoseconds(date: str) -> int | None:
-    """Of an HTTP date; None if it is not one."""
+    """The nanoseconds since 1970 of an HTTP date; None if it is not one."""
     try:
         return int(email.utils.parsedate_to_datetime(date).timestamp()) * 10**9
     except (ValueError, TypeError, OverflowError):

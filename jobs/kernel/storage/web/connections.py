@@ -115,7 +115,7 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 class PrivateAddress(Exception):
-    """Of a host. Not one of urllib3's errors, so that its pools let it through."""
+    """A host has a private address. No error of urllib3, so that its pools let it through."""
 
     def __init__(self, host: str, address: str) -> None:
         super().__init__(host, address)
@@ -158,7 +158,7 @@ class _Checked(HTTPConnection):
 
 
 class _CheckedHTTPS(_Checked, HTTPSConnection):
-    """The same with TLS."""
+    """A checked connection with TLS."""
 
 
 def _as_lookup(error: Exception) -> socket.gaierror:
@@ -169,7 +169,8 @@ def _as_lookup(error: Exception) -> socket.gaierror:
 
 
 def _addresses(host: str, port: int) -> list[str]:
-    """Of a host. Raises PrivateAddress if one of them is not public, OSError if there is none."""
+    """The addresses of a host. Raises PrivateAddress if one is not public, OSError if there is
+    none."""
     infos = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)
     addresses = list(dict.fromkeys(str(info[4][0]) for info in infos))
     if not is_allowed(ALLOW_PRIVATE):

@@ -83,7 +83,7 @@ def named(status: int) -> str:
 
 
 class Patience:
-    """With one file: counts faults in a row, and waits after each. stalled: seconds without a byte
+    """Counts faults of one file in a row, and waits after each. stalled: seconds without a byte
     that are a fault."""
 
     def __init__(self, url: str, stalled: float = STALLED) -> None:
