@@ -180,7 +180,7 @@ test-heritrix: setup ## Crawls by a real Heritrix on loopback; needs a JDK (17 o
 files = $(if $(SMOKE),$(filter $(call with,smoke),$(call with,$(1))),$(call with,$(1)))
 
 test-hadoop: setup ## Jobs on a real one-node Hadoop; needs a JDK (17 or 21), Maven, namespaces
-	rm -rf work/package && $(BIN)/crawlrank package --out work/package
+	rm -rf work/package && $(BIN)/crawlrank cluster package --output work/package
 	CRAWLRANK_PACKAGE=work/package PYTHONPATH=scripts $(BIN)/python -m hadoop --folder work/hadoop with \
 	  sh -ec '$(BIN)/pytest -m "hadoop$(SMALLEST)" -n 2 --dist loadfile \
 	      $(filter-out $(FAULTS),$(call files,hadoop))$(if $(SMOKE),,; \

@@ -1,4 +1,4 @@
-"""`crawlrank import-text`: text files to a new work folder, for a run to go on from.
+"""`crawlrank step import-text`: text files to a new work folder, for a run to go on from.
 
 What is imported takes the place of the first steps: links and captures of URIs that of
 extract-links; links of keys likewise, with keys for URIs; a graph that of all before PageRank.

@@ -24,9 +24,10 @@ from crawlrank.jobs.kernel.errors import (
     Shortage,
 )
 from crawlrank.jobs.kernel.machine.shortage import require_addresses, shortage_of, with_folder
-from crawlrank.pipeline.cli.commands import COMMANDS, PURPOSES, REMOVED, loaded
+from crawlrank.pipeline.cli.commands import COMMANDS, GROUPS, PURPOSES, REMOVED, loaded
 from crawlrank.pipeline.cli.interruption import ARGUMENTS, Interruption
 from crawlrank.pipeline.cli.parameters.command import HELP
+from crawlrank.pipeline.cli.parameters.words import renamed
 from crawlrank.pipeline.terminal import escape_unwritable, outlive_reader, printable
 from crawlrank.pipeline.terminal.streams import give_up, reader_has_left
 
@@ -40,18 +41,8 @@ class _Broken(Exception):
     """A pipe that nobody reads any more; its cause says which."""
 
 
-class CommandGroup(click.Group):
-    """Lists commands by what they are for, and turns errors into messages."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return [name for names in PURPOSES.values() for name in names]
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Each with the whole first sentence of its help; click would cut it."""
-        widest = max(map(len, self.commands))
-        for purpose, names in PURPOSES.items():
-            with formatter.section(purpose):
-                formatter.write_dl([(name.ljust(widest), COMMANDS[name][1]) for name in names])
+class LazyGroup(click.Group):
+    """A group whose commands are loaded when they are called."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -59,13 +50,38 @@ class CommandGroup(click.Group):
         if args[0] in REMOVED:
             raise click.UsageError(f"'{args[0]}' was removed. {REMOVED[args[0]]}", ctx)
         name, command, rest = super().resolve_command(ctx, args)
-        if name in COMMANDS:
+        words = name or "" if self.name in (None, "main") else f"{self.name} {name}"
+        if words in COMMANDS:
             require_addresses(TO_LOAD + TO_BEGIN)
-            command = loaded(name)
+            command = loaded(words)
             require_addresses(TO_BEGIN)
         if isinstance(ctx.obj, Interruption):
             ctx.obj.begin()
         return name, command, rest
+
+    def sections(self) -> dict[str, dict[str, str]]:
+        """What help lists: headings, names, first sentences."""
+        return {"Commands": {name: each.help or "" for name, each in self.commands.items()}}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [name for section in self.sections().values() for name in section]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Each with the whole first sentence of its help; click would cut it."""
+        widest = max(map(len, self.commands))
+        for heading, section in self.sections().items():
+            with formatter.section(heading):
+                formatter.write_dl([(name.ljust(widest), first) for name, first in section.items()])
+
+
+class CommandGroup(LazyGroup):
+    """Lists commands by what they are for, and turns errors into messages."""
+
+    def sections(self) -> dict[str, dict[str, str]]:
+        return {
+            purpose: {name: self.commands[name].help or "" for name in names}
+            for purpose, names in PURPOSES.items()
+        }
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -103,6 +119,9 @@ class CommandGroup(click.Group):
         sys.exit(code)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        args, warning = renamed(args)
+        if warning and not ctx.resilient_parsing:
+            click.echo(f"crawlrank: {printable(warning)}", err=True)
         ctx.meta[ARGUMENTS] = list(args)
         return super().parse_args(ctx, args)
 
@@ -190,11 +209,23 @@ def _show_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> N
         ctx.exit()
 
 
-@click.group(
-    cls=CommandGroup,
-    context_settings={"help_option_names": list(HELP)},
-    commands={name: click.Command(name, help=first) for name, (_, first) in COMMANDS.items()},
-)
+def _stubs(prefix: str) -> dict[str, click.Command]:
+    """The commands with these first words, without their options."""
+    return {
+        words.removeprefix(prefix): click.Command(words.removeprefix(prefix), help=first)
+        for words, (_, first) in COMMANDS.items()
+        if words.startswith(prefix) and " " not in words.removeprefix(prefix)
+    }
+
+
+SETTINGS = {"help_option_names": list(HELP)}
+SUBGROUPS = {
+    name: LazyGroup(name, _stubs(f"{name} "), help=first, context_settings=SETTINGS)
+    for name, first in GROUPS.items()
+}
+
+
+@click.group(cls=CommandGroup, context_settings=SETTINGS, commands={**_stubs(""), **SUBGROUPS})
 @click.option(
     "--version",
     is_flag=True,

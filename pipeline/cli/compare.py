@@ -1,5 +1,5 @@
-"""`diff`, `explain` and `agree`: what changed between two runs, the score of one page, and rankings
-of one work folder beside each other and beside people's ratings."""
+"""`diff` and `explain`: what changed between two runs, how far rankings of one work folder agree
+with each other and with people's ratings, and the score of one page."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ import click
 from crawlrank.jobs.kernel.storage.temporary import temporary_folder
 from crawlrank.pipeline.cli.commands import command
 from crawlrank.pipeline.cli.outputs import json_option, show, write_json
-from crawlrank.pipeline.cli.parameters.groups import option
+from crawlrank.pipeline.cli.parameters.groups import on_command_line, option
 from crawlrank.pipeline.cli.parameters.options import (
     OUTPUT,
     memory_option,
     ranked_work_option,
-    ranking_option,
 )
 from crawlrank.pipeline.cli.parameters.types import Whole
 from crawlrank.pipeline.data.memory import Memory
@@ -30,48 +29,91 @@ from crawlrank.pipeline.workfolder.rankings import OWN, labels, ranking_folder
 if TYPE_CHECKING:
     import duckdb
 
+    from crawlrank.pipeline.analysis.compare.diff import Diff
     from crawlrank.pipeline.workfolder.results.finished import Finished
 
 
 @command("diff")
-@click.argument("work_a", type=OUTPUT)
-@click.argument("work_b", type=OUTPUT)
-@ranking_option
+@click.argument("works", nargs=-1, required=True, type=OUTPUT, metavar="WORK [NEWER]")
+@option(
+    "--ranking",
+    "rankings",
+    multiple=True,
+    metavar="LABEL",
+    help=f"Of two runs: the ranking of both (default: that of the run). Of one: a ranking to"
+    f" compare; `{OWN}` is that of the run (default: that and all others).",
+)
+@option(
+    "--ratings",
+    type=OUTPUT,
+    metavar="FILE",
+    help="Of one run: compare with what people say, a CSV file with the columns page, rater and"
+    " rating, 1 to 4.",
+)
 @option(
     "--top",
     type=Whole(0),
     default=10,
-    help="Pages to list of each kind: risen, fallen, new and gone.",
+    help="Pages to list, of two runs for each kind: risen, fallen, new and gone.",
 )
 @option(
     "--links",
     type=Whole(0),
     default=3,
-    help="Links won, and links lost, to list for each page: those that give most.",
+    help="Of two runs: links won, and links lost, to list for each page: those that give most.",
 )
 @json_option
 @memory_option
 def diff(
-    work_a: Path,
-    work_b: Path,
-    ranking: str | None,
+    works: tuple[Path, ...],
+    rankings: tuple[str, ...],
+    ratings: Path | None,
     top: int,
     links: int,
     output: Path | None,
     memory: Memory,
 ) -> None:
-    """The report has pages, classes, the order, and why pages moved.
+    """WORK and NEWER are the work folders of two finished runs, of any runner: the report has
+    pages, classes, the order, and why pages moved. The classes of both are cut as in NEWER.
 
-    Both are work folders of finished runs, of any runner. Classes of both are cut as in WORK_B.
+    WORK alone is a work folder with several rankings, which `crawlrank rank` makes. The report has
+    rank correlations, how many of the best pages and of the classes are the same and, for two
+    rankings, the pages that differ most with the links that give them most.
     """
+    if len(works) > 2:
+        raise click.UsageError(f"{len(works)} work folders; expected one or two")
+    if len(works) == 2:
+        if len(rankings) > 1 or ratings:
+            raise click.UsageError("several --ranking, and --ratings, go with one work folder")
+        ranking = rankings[0] if rankings else None
+        changes = _changes(works[0], works[1], ranking, memory, top=top, links=links)
+        _show_changes(changes, output)
+        return
+    if on_command_line("links"):
+        raise click.UsageError("--links goes with two work folders")
+    names = _chosen(works[0], rankings, least=1 if ratings else 2)
+    with _opened(works[0], names, memory) as ranked:
+        if ratings:
+            _show_rated(ranked, ratings, output)
+        else:
+            _show_pairs(ranked, top, output)
+
+
+def _changes(
+    before: Path, after: Path, ranking: str | None, memory: Memory, *, top: int, links: int
+) -> Diff:
     from crawlrank.pipeline.analysis.compare.diff import diff as compared
-    from crawlrank.pipeline.analysis.compare.diff_report import SCHEMA, tables
     from crawlrank.pipeline.workfolder.results.opened import open_finished
 
-    folders = (ranking_folder(work_a, ranking), "a"), (ranking_folder(work_b, ranking), "b")
+    folders = (ranking_folder(before, ranking), "a"), (ranking_folder(after, ranking), "b")
     with database_beside(memory) as (db, near):
-        before, after = (open_finished(work, db, near, name) for work, name in folders)
-        changes = compared(before, after, top=top, links=links)
+        older, newer = (open_finished(work, db, near, name) for work, name in folders)
+        return compared(older, newer, top=top, links=links)
+
+
+def _show_changes(changes: Diff, output: Path | None) -> None:
+    from crawlrank.pipeline.analysis.compare.diff_report import SCHEMA, tables
+
     write_json(SCHEMA, asdict(changes), output)
     show(tables(changes), output)
 
@@ -124,43 +166,6 @@ def database_beside(memory: Memory) -> Iterator[tuple[duckdb.DuckDBPyConnection,
         database(tmp, budget=budget, threads=threads) as opened,
     ):
         yield opened
-
-
-@command("agree")
-@click.argument("work", type=OUTPUT)
-@option(
-    "--ranking",
-    "rankings",
-    multiple=True,
-    metavar="LABEL",
-    help=f"A ranking to compare; `{OWN}` is that of the run (default: that and all others).",
-)
-@option(
-    "--ratings",
-    type=OUTPUT,
-    metavar="FILE",
-    help="Compare with what people say: CSV with the columns page, rater and rating, 1 to 4.",
-)
-@option("--top", type=Whole(0), default=10, help="Pages that differ most, to list.")
-@json_option
-@memory_option
-def agree(
-    work: Path,
-    rankings: tuple[str, ...],
-    ratings: Path | None,
-    top: int,
-    output: Path | None,
-    memory: Memory,
-) -> None:
-    """WORK is a work folder with several rankings, which `crawlrank rank` makes. The report has
-    rank correlations, how many of the best pages and of the classes are the same and, for two
-    rankings, the pages that differ most with the links that give them most."""
-    names = _chosen(work, rankings, least=1 if ratings else 2)
-    with _opened(work, names, memory) as ranked:
-        if ratings:
-            _show_rated(ranked, ratings, output)
-        else:
-            _show_pairs(ranked, top, output)
 
 
 def _chosen(work: Path, rankings: Sequence[str], *, least: int) -> list[str]:

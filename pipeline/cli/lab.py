@@ -1,4 +1,4 @@
-"""`aopic-lab`: the experiments of Adaptive OPIC."""
+"""`lab aopic`: the experiments of Adaptive OPIC."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from crawlrank.pipeline.cli.commands import command
 from crawlrank.pipeline.cli.parameters.groups import grouped, option
 from crawlrank.pipeline.cli.parameters.options import OUTPUT, jobs_option
 from crawlrank.pipeline.cli.parameters.types import Number, Whole
+from crawlrank.pipeline.cli.parameters.words import WorkOption
 from crawlrank.pipeline.terminal import printable
 
 FIGURES = "2,3,4,5,6"
@@ -83,7 +84,7 @@ preference_options = grouped(
 )
 
 
-@command("aopic-lab")
+@command("lab aopic")
 @option(
     "--figures",
     "chosen",
@@ -105,7 +106,12 @@ preference_options = grouped(
     metavar="MEAN",
     help="Indegrees by Poisson's law with this mean, instead of the power law.",
 )
-@option("--work", type=OUTPUT, help="Work folder whose graph to take, instead of a random web.")
+@option(
+    "--work",
+    cls=WorkOption,
+    type=OUTPUT,
+    help="Work folder whose graph to take, instead of a random web.",
+)
 @option(
     "--partitions",
     type=click.IntRange(1, 128),
@@ -129,7 +135,7 @@ preference_options = grouped(
 )
 @preference_options
 @jobs_option
-def aopic_lab(
+def aopic(
     chosen: tuple[int, ...],
     output: Path,
     nodes: int,

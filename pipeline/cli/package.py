@@ -26,8 +26,8 @@ class _ClusterUrl(click.ParamType):  # type: ignore[type-arg]
         return value
 
 
-@command("package")
-@click.option("--out", type=OUTPUT, required=True, help="New folder for the package.")
+@command("cluster package")
+@click.option("--output", "out", type=OUTPUT, required=True, help="New folder for the package.")
 @click.option(
     "--python",
     default=sys.executable,

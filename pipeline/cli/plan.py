@@ -14,6 +14,7 @@ from crawlrank.pipeline.cli.outputs import json_option, show, write_json
 from crawlrank.pipeline.cli.parameters.groups import field_option, grouped, option
 from crawlrank.pipeline.cli.parameters.options import OUTPUT, memory_option, ranking_option
 from crawlrank.pipeline.cli.parameters.types import Budget, Days, Moment
+from crawlrank.pipeline.cli.parameters.words import WorkOption
 from crawlrank.pipeline.data.memory import Memory
 from crawlrank.pipeline.options import PlanOptions
 from crawlrank.pipeline.terminal import printable
@@ -46,6 +47,7 @@ plan_options = grouped(
 @option(
     "--work",
     "works",
+    cls=WorkOption,
     type=OUTPUT,
     multiple=True,
     required=True,

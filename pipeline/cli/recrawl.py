@@ -10,7 +10,7 @@ import click
 
 from crawlrank.jobs.kernel.errors import NotConverged, count_of
 from crawlrank.jobs.kernel.storage.temporary import temporary_folder
-from crawlrank.pipeline.cli.audit import audit_precedence, heritrix_option, warn
+from crawlrank.pipeline.cli.audit import audit, heritrix_option, warn
 from crawlrank.pipeline.cli.commands import command
 from crawlrank.pipeline.cli.outputs import show
 from crawlrank.pipeline.cli.parameters.groups import option
@@ -21,6 +21,7 @@ from crawlrank.pipeline.cli.parameters.recrawl_options import (
     begin_options,
     console_options,
 )
+from crawlrank.pipeline.cli.parameters.words import WorkOption
 from crawlrank.pipeline.terminal import TextTable, printable
 from crawlrank.pipeline.workfolder.rankings import ranking_folder
 
@@ -36,7 +37,7 @@ SHOWN_HOSTS = 20
 
 @command("recrawl")
 @option("--job", type=OUTPUT, required=True, help="Folder of the job, HERITRIX/jobs/NAME.")
-@option("--work", type=OUTPUT, help="Work folder of a finished run.")
+@option("--work", cls=WorkOption, type=OUTPUT, help="Work folder of a finished run.")
 @option("--plan", type=OUTPUT, help="Folder of `crawlrank plan`: crawl what is due.")
 @ranking_option
 @heritrix_option()
@@ -98,9 +99,9 @@ def _check_usage(
     work: Path | None, plan: Path | None, ranking: str | None, begin: BeginWith
 ) -> None:
     if (work is None) == (plan is None) or (plan and ranking):
-        raise click.UsageError("--work, or --plan without --ranking, is needed, or --undo")
+        raise click.UsageError("WORK, or --plan without --ranking, is needed, or --undo")
     if plan and (begin.grow or begin.budget):
-        raise click.UsageError("--grow and --budget go with --work")
+        raise click.UsageError("--grow and --budget go with WORK")
 
 
 def _quotas(ranking: Path, budget: int) -> dict[str, int]:
@@ -236,7 +237,7 @@ def _show_launch(home: HeritrixHome, wanted: Recrawl) -> None:
     click.echo("The job is ready. Launch it in the console, or run it to its end by\n")
     click.echo(printable(f"  {launch_command(home, wanted.job)}\n"))
     click.echo("Then see how well the crawl kept to the ranking:\n")
-    click.echo(printable(f"  crawlrank audit-precedence {wanted.precedence} {wanted.job.path}"))
+    click.echo(printable(f"  crawlrank audit {wanted.precedence} {wanted.job.path}"))
 
 
 def _rest_crawl(console: Console, wanted: Recrawl) -> RestCrawl:
@@ -268,4 +269,4 @@ def _require_crawled(log: Path) -> None:
 
 def _audit(wanted: Recrawl) -> None:
     paths = [str(wanted.precedence), str(wanted.job.path)]  # with launches before a checkpoint
-    audit_precedence.main(paths, standalone_mode=False)
+    audit.main(paths, standalone_mode=False)

@@ -1,4 +1,4 @@
-"""Commands that use scores: the validation by OPIC, tables of sites and hosts."""
+"""Commands that use scores: the validation by OPIC, the table of hosts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from crawlrank.pipeline.cli.commands import command
 from crawlrank.pipeline.cli.outputs import (
     STDOUT,
     check_files,
-    print_counts,
     require_ending,
     show,
     verbose_option,
@@ -40,7 +39,7 @@ VALIDATION = ValidationOptions()
 TABLE_ROWS = 20
 
 
-@command("validate-opic")
+@command("step validate-opic")
 @click.argument("graph")
 @click.argument("ranks")
 @output_option(help="Report to write: a file such as report.json, or a folder for report.json.")
@@ -111,22 +110,6 @@ def validate_opic(
     write_report(report, output)
     show(tables(report, verbose=verbose))
     report.require()
-
-
-@command("export-sites")
-@ranked_work_option
-@option("--output", type=OUTPUT, required=True, help="File to write: .csv, .tsv or .parquet.")
-def export_sites(work: Path, output: Path) -> None:
-    """The columns are position, class, site, pages, links_in, links_out, sites_in, sites_out, score
-    and share; docs/site.md says what they mean."""
-    from crawlrank.pipeline.analysis.hosts.site_table import read_sites
-    from crawlrank.pipeline.analysis.hosts.table_files import SITE_ENDINGS, write_table
-
-    require_ending(output, "--output", SITE_ENDINGS, packed=False)
-    check_files(output, inputs=[])
-    rows = read_sites(work)
-    write_table(rows, output, SITE_ENDINGS)
-    print_counts({"sites": len(rows)}, {})
 
 
 @command("hosts")

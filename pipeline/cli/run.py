@@ -25,10 +25,10 @@ from crawlrank.pipeline.cli.parameters.options import (
     nodes_option,
     precedence_options,
     rules_options,
+    run_work_option,
     skip_bad_files_option,
     stop_options,
     strict_option,
-    work_option,
     www_options,
 )
 from crawlrank.pipeline.cli.parameters.progress_options import (
@@ -63,7 +63,7 @@ def _is_file(ctx: click.Context, param: click.Parameter, path: Path | None) -> P
 
 @command("run")
 @run_archives_argument
-@work_option
+@run_work_option
 @extraction_options(validators_option)
 @rules_options("--captures")
 @www_options
@@ -124,8 +124,8 @@ def _is_file(ctx: click.Context, param: click.Parameter, path: Path | None) -> P
     "conf",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     callback=_is_file,
-    help="Configuration of the cluster's tasks; `crawlrank package` writes an example (default: the"
-    " runner searches for one, see docs).",
+    help="Configuration of the cluster's tasks; `crawlrank cluster package` writes an"
+    " example (default: the runner searches for one, see docs).",
 )
 @field_option(
     RunOptions, "reducers", "On a cluster: reduce tasks of each job.", click.IntRange(1, 4096)
@@ -151,7 +151,7 @@ def run(
 ) -> None:
     """ARCHIVES: WARC, ARC, WAT and WACZ files, folders of them, globs in quotes, s3:// and https://
     URLs; multi-WACZ (JSON); CDX and CDXJ indexes, for captures alone. Give none for a work folder
-    of `crawlrank import-text`: the run goes on from there.
+    of `crawlrank step import-text`: the run continues from there.
 
     Run it again after an interruption, or with more archives: finished work is kept.
     """
@@ -263,7 +263,7 @@ def show_result(work: Path, *, validated: bool) -> None:
         click.echo(f"{scores} has the scores; without URIs there is no precedence file.")
     folder = printable(shlex.quote(str(work)))
     page = printable(shlex.quote(str(work / "report.html")))
-    click.echo(f"As a page for your browser: crawlrank report --work {folder} --output {page}")
+    click.echo(f"As a page for your browser: crawlrank report {folder} --output {page}")
 
 
 def _best(work: Path, digits: int, bounds: Bounds) -> TextTable:

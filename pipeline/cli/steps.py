@@ -39,7 +39,7 @@ from crawlrank.pipeline.run.rank_report import read_rank_report, write_rank_repo
 from crawlrank.pipeline.workfolder.archives import given_archives, require_readable
 
 
-@command("extract-links")
+@command("step extract-links")
 @archives_argument
 @output_option(help="Links to write: `target source hop`; Parquet if the name ends in .parquet.")
 @output_option("--captures", help="Captures to write, 10 columns or more; Parquet likewise.")
@@ -103,7 +103,7 @@ def extract_links(
     require_readable(reports, skip_bad_files, strict)
 
 
-@command("select-links")
+@command("step select-links")
 @click.argument("links", nargs=-1, required=True)
 @option(
     "--captures",
@@ -145,7 +145,7 @@ def select_links(
     print_counts(result.rows, result.counters)
 
 
-@command("canonicalize")
+@command("step canonicalize")
 @click.argument("links", nargs=-1, required=True)
 @option("--captures", multiple=True, help="Captures of the same archives.")
 @option("--folds", multiple=True, help="Folds of select-links.")
@@ -168,7 +168,7 @@ def canonicalize(
     print_counts(result.rows, result.counters)
 
 
-@command("assign-ids")
+@command("step assign-ids")
 @click.argument("canonical_links", nargs=-1, required=True)
 @option("--uris", multiple=True, help="Spellings of each key, for --nodes all.")
 @output_option(help="Links with the target's id to write: `id target_key source_key`.")
@@ -188,7 +188,7 @@ def assign_ids(
     print_counts(result.rows, result.counters)
 
 
-@command("gen-graph")
+@command("step gen-graph")
 @click.argument("input_links", nargs=-1, required=True)
 @option(
     "--map", "maps", multiple=True, help="Ids and keys, to add the pages that nothing links to."
@@ -204,7 +204,7 @@ def gen_graph(
     print_counts(result.rows, result.counters)
 
 
-@command("page-rank")
+@command("step page-rank")
 @click.argument("graph", type=OUTPUT)
 @output_option(help="Ranks to write: the lines of the graph with new scores.")
 @stop_options
@@ -239,7 +239,7 @@ def page_rank(
         shown.done("page-rank", {})
 
 
-@command("join-scores")
+@command("step join-scores")
 @click.argument("ranks", nargs=-1, required=True)
 @option("--map", "maps", multiple=True, required=True, help="Ids and keys.")
 @option("--uris", required=True, help="Spellings of each key.")

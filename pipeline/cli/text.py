@@ -1,4 +1,4 @@
-"""`import-text` and `export-text`: text files to a work folder, and from one."""
+"""`step import-text`: text files to a work folder."""
 
 from __future__ import annotations
 
@@ -11,13 +11,10 @@ from crawlrank.pipeline.cli.commands import command
 from crawlrank.pipeline.cli.outputs import print_counts
 from crawlrank.pipeline.cli.parameters.groups import option
 from crawlrank.pipeline.cli.parameters.options import (
-    OUTPUT,
     memory_option,
-    ranked_work_option,
     work_option,
 )
 from crawlrank.pipeline.data.memory import Memory
-from crawlrank.pipeline.export_text import export_text as write_text_files
 from crawlrank.pipeline.import_text import Texts
 from crawlrank.pipeline.import_text import import_text as read_text_files
 from crawlrank.pipeline.terminal import printable
@@ -30,7 +27,7 @@ def _option(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-@command("import-text")
+@command("step import-text")
 @work_option
 @option("--links", multiple=True, help="Links of URIs, `target source [hop]`.")
 @option(
@@ -67,7 +64,7 @@ def import_text(
     maps: tuple[str, ...],
     memory: Memory,
 ) -> None:
-    """`crawlrank run --work DIR` goes on from it.
+    """`crawlrank run --work WORK` continues from it.
 
     Give one of --links, --canonical-links, --input-links and --graph: a file, a glob or a folder of
     parts, plain, .gz or .parquet. All but --graph may be given several times. Text without URIs
@@ -95,12 +92,3 @@ def _check_usage(texts: Texts) -> None:
             raise click.UsageError(f"{_option(name)} goes with {' or '.join(map(_option, owners))}")
     if texts.source_first and texts.graph:
         raise click.UsageError("--order goes with --links, --canonical-links or --input-links")
-
-
-@command("export-text")
-@ranked_work_option
-@option("--out", type=OUTPUT, required=True, help="Folder for the text files.")
-def export_text(work: Path, out: Path) -> None:
-    """The files are those of the recipe, from links.txt to precedence.txt, and captures.txt."""
-    for path in write_text_files(work, out):
-        click.echo(printable(str(path)))

@@ -1,4 +1,4 @@
-"""`watch`: a page in which OPIC runs before one's eyes."""
+"""`lab watch`: a page in which OPIC runs before one's eyes."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from crawlrank.pipeline.cli.outputs import STDOUT, check_files
 from crawlrank.pipeline.cli.parameters.groups import option
 from crawlrank.pipeline.cli.parameters.options import OUTPUT, memory_option
 from crawlrank.pipeline.cli.parameters.types import Days
+from crawlrank.pipeline.cli.parameters.words import WorkOption
 from crawlrank.pipeline.data.datasets import replacing
 from crawlrank.pipeline.data.memory import Memory
 from crawlrank.pipeline.terminal import printable
@@ -25,20 +26,20 @@ NAME = Path("watch.html")
 SECONDS_A_DAY = 86_400
 
 
-@command("watch")
+@command("lab watch")
 @option("--graph", type=OUTPUT, metavar="FILE", help="Graph lines, of gen-graph or page-rank.")
-@option("--work", type=OUTPUT, metavar="DIR", help="Work folder of a finished run.")
+@option("--work", cls=WorkOption, type=OUTPUT, help="Work folder of a finished run.")
 @option(
     "--around",
     metavar="URI",
-    help="Page of --work, by URI or key: draw what is near it (default: the best pages).",
+    help="Page of WORK, by URI or key: draw what is near it (default: the best pages).",
 )
 @option(
     "--nodes",
     "most",
     type=click.IntRange(2, MOST_NODES),
     default=60,
-    help="Pages of --work to draw, at most.",
+    help="Pages of WORK to draw, at most.",
 )
 @option(
     "--output",
@@ -71,9 +72,9 @@ def watch(
     It is one file that needs no network. --serve ends by itself, or with Ctrl-C.
     """
     if graph and work:
-        raise click.UsageError("--graph and --work are two graphs: give one of them")
+        raise click.UsageError("--graph and WORK are two graphs: give one of them")
     if around is not None and work is None:
-        raise click.UsageError("--around needs --work, the crawl that has the page")
+        raise click.UsageError("--around needs WORK, the crawl that has the page")
     if serve and output:
         raise click.UsageError("--serve and --output exclude each other")
     target = output or NAME

@@ -1,4 +1,4 @@
-"""`status` and `check`: the contents of a work folder."""
+"""`status`: the contents of a work folder, and whether they are what a run has written."""
 
 from __future__ import annotations
 
@@ -21,13 +21,37 @@ if TYPE_CHECKING:
 
 @command("status")
 @ranked_work_option
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Instead, read all files and compare their sizes and digests with those that the run has"
+    " written; exit 3 if one differs. `run` with the same options makes it again.",
+)
+@option(
+    "--check-archives",
+    type=click.Choice(["full"]),
+    help="full: with --check, also read the archives, at the paths from which they were extracted.",
+)
 @json_option
 @verbose_option
-def status(work: Path, output: Path | None, verbose: bool) -> None:
-    """Also shows the command of the last run, archives, and files that are damaged or not what the
-    run has written. Of a run that is at work, from another terminal: its step, the part that is
-    done, its process, the time that it took and the time that is left.
+def status(
+    work: Path, check: bool, check_archives: str | None, output: Path | None, verbose: bool
+) -> None:
+    """Also shows the command of the last run, archives, and files whose size is not what the run
+    has written. While a run is at work, another terminal shows its step, the part that is done, its
+    process, the time that it took and the time that is left.
     """
+    if check:
+        if output or verbose:
+            raise click.UsageError("--check goes without --json and --verbose")
+        _check(work, archives=check_archives == "full")
+        return
+    if check_archives:
+        raise click.UsageError("--check-archives goes with --check")
+    _show_status(work, output, verbose)
+
+
+def _show_status(work: Path, output: Path | None, verbose: bool) -> None:
     from crawlrank.pipeline.precedence.caveats import caveats_in, caveats_table
     from crawlrank.pipeline.progress.run_state import note_begun, run_state, state_lines
     from crawlrank.pipeline.reports import rankings_table, status_tables
@@ -69,25 +93,14 @@ def _faults(work: Path, manifest: Manifest, *, running: bool) -> tuple[list[Chec
     return faults, unchecked
 
 
-@command("check")
-@ranked_work_option
-@option(
-    "--check-archives",
-    type=click.Choice(["full"]),
-    help="full: also read the archives, at the paths from which they were extracted.",
-)
-def check(work: Path, check_archives: str | None) -> None:
-    """Reads all files and compares their sizes and digests. `run` itself compares sizes, the
-    digests of what it reads, and those of scores, precedence file and report.
-
-    Exit 3 if a file is not what the run has written; `run` with the same options makes it again.
-    """
+def _check(work: Path, *, archives: bool) -> None:
+    """Show the sizes and digests of all files. Raises BadInput for the first one that is wrong."""
     from crawlrank.pipeline.reports import checked_table
     from crawlrank.pipeline.workfolder.integrity import checked, checked_archives, damaged
 
     manifest = require_manifest(work)
     results = list(checked(work, manifest, digests=True))
-    if check_archives:
+    if archives:
         results += checked_archives(manifest)
     show([checked_table(results)])
     for result in results:

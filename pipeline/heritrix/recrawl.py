@@ -190,7 +190,7 @@ def _summary(ranking: Path) -> _Summary:
         data = json.loads(path.read_text())
         return _Summary(int(data["bins"]), int(data["unlisted"]), data.get("planned_from"))
     except (OSError, ValueError, KeyError, TypeError) as error:
-        cure = "Make it anew with `crawlrank run` or `crawlrank export-precedence`."
+        cure = "Make it anew with `crawlrank run` or `crawlrank export`."
         raise BadInput(
             str(path), "not there, or damaged", "the summary of the file", cure
         ) from error

@@ -179,7 +179,7 @@ def _entries(precedence: Path) -> Iterator[tuple[str, int]]:
             entry = read_entry(line.text)
             yield with_scheme(entry.uri), entry.precedence
     except LoaderFails as error:
-        cure = "`crawlrank export-precedence --lint` says what to do."
+        cure = "`crawlrank audit` says what to do."
         fault = f"Heritrix's loader ends: {error}"
         raise BadInput(str(precedence), fault, "a precedence file", cure) from error
 

@@ -121,16 +121,15 @@ _FRAGMENT = """\
         crawler-beans.cxml already has. Do not copy the bean "frontier" itself.
      3. If the log is to show what precedence each fetch had, copy the bean "precedenceAnnotator" to
         the top level, and the reference to it to the end of the list in the bean
-        "dispositionProcessors" that is there. `crawlrank audit-precedence` then tells causes for
-        certain.
+        "dispositionProcessors" that is there. `crawlrank audit` then tells causes for certain.
      4. Before a launch, while the job is torn down, load the file into its state folder:
 
           java -cp "HERITRIX_HOME/lib/*" \\
             org.archive.crawler.frontier.precedence.PrecedenceLoader precedence.txt JOB/state
 
         It ends with "... entries loaded". Any exception means that nothing was loaded: check the
-        file with `crawlrank export-precedence` and its option lint. Loading again replaces the
-        precedences of the URIs in the file; the others keep theirs.
+        file with `crawlrank audit`. Loading again replaces the precedences of the URIs in the file;
+        the others keep theirs.
 
      Redirects, embeds and prerequisites go before links, whatever their precedence, and seeds
      before links that are found. For the exact order make all pages of the file seeds, and set

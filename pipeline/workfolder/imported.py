@@ -25,7 +25,7 @@ REPLACED = {
     KEYS: ("extract-links",),
     GRAPH: ("extract-links", "canonicalize", "assign-ids", "gen-graph"),
 }
-IMPORT_AGAIN = "Import the text files into a new work folder with `crawlrank import-text`."
+IMPORT_AGAIN = "Import the text files into a new work folder with `crawlrank step import-text`."
 WITHOUT_URIS = (KEYS, GRAPH)  # so there is nothing that Heritrix could look up
 
 
@@ -68,7 +68,8 @@ def require_import(
     if archives:
         raise BadInput(
             str(work),
-            f"was made from text files by `crawlrank import-text`, and now {archives[0]} is given",
+            "was made from text files by `crawlrank step import-text`, and now"
+            f" {archives[0]} is given",
             "a work folder for archives, or one for text files",
             "Leave the archives out, or name another --work for them.",
         )

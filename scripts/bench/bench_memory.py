@@ -1,4 +1,4 @@
-"""Peak memory and time of `crawlrank extract-links` on huge records, bombs and a huge archive.
+"""Peak memory and time of `crawlrank step extract-links` on huge records, bombs and a huge archive.
 
     scripts/bench/bench_memory.py --folder work/memory [--json FILE] [KIND…]
 

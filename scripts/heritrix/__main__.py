@@ -84,7 +84,7 @@ def crawlrank(*words: object) -> str:
 
 def audit(work: Path, job: Job, *options: str) -> dict[str, Any]:
     file = work / "precedence.txt"
-    text = crawlrank("audit-precedence", file, job.crawl_log, "--json", "-", *options)
+    text = crawlrank("audit", file, job.crawl_log, "--json", "-", *options)
     results: dict[str, Any] = json.loads(text)
     return results
 

@@ -123,10 +123,10 @@ def attempt(way: str) -> Outcome:
             shell(lines_of(way, f"crawlrank run crawl.warc.gz --work {work}"), data, env)
             for work in ("first", "second")
         )
-        shell("crawlrank status --work first", data, env)
+        shell("crawlrank status first", data, env)
         if WAYS[way][1] != "uv" and not has_manual(env["PATH"]):
             sys.exit(f"{way}: no manual page where `man` looks")
-        export = "crawlrank export-precedence --work first --format jsonl --output pages.jsonl"
+        export = "crawlrank export first --format jsonl --output pages.jsonl"
         shell(lines_of(way, export), data, env)
         results = (data / name for name in ("first/precedence.txt", "pages.jsonl"))
         return Outcome(seconds, mib, first, second, b"".join(it.read_bytes() for it in results))

@@ -100,7 +100,7 @@ def test_results_are_those_of_the_commands(forked: Path) -> None:
     work, archives = forked / "w", sorted((forked / "crawl").glob("*.gz"))
     crawlrank.run(archives, work=work, nodes="all", jobs=1, quiet=True)
     crawlrank.rank(work, method="hits", quiet=True)
-    expected = json.loads(ok("agree", work, "--json", "-").out)
+    expected = json.loads(ok("diff", work, "--json", "-").out)
     assert crawlrank.agree(work) == expected
     scores = crawlrank.scores(work)
     assert crawlrank.diff(work, work)["common"] == len(scores)
@@ -174,10 +174,10 @@ def test_faults_are_raised(forked: Path) -> None:
 
 def test_any_command_is_a_function(forked: Path) -> None:
     crawlrank.run(forked / "crawl", work=forked / "w", jobs=1, quiet=True)
-    crawlrank.command("export-text", work=forked / "w", out=forked / "text")
+    crawlrank.command("export", work=forked / "w", format="text", output=forked / "text")
     crawlrank.command(
         "page-rank", forked / "text/pr0.txt", output=forked / "r", iterations=3, runner="inline"
     )
     assert len(list((forked / "r").iterdir())) > 0
-    checked = crawlrank.command("check", work=forked / "w")
-    assert checked == ok("check", "--work", forked / "w").out
+    checked = crawlrank.command("status", check=True, work=forked / "w")
+    assert checked == ok("status", "--check", "--work", forked / "w").out

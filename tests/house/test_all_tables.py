@@ -54,55 +54,59 @@ CALLS = {
     "status": (
         "status --work {w}/work", "status --work {w}/later --verbose",
         "status --work {w}/damaged", "status --work {w}/spoilt", "status --work {w}/imported",
-        "status --work {w}/charsets",
+        "status --work {w}/charsets", "status {w}/work --check",
     ),
-    "check": ("check --work {w}/work",),
-    "diff": ("diff {w}/work {w}/later",),
-    "agree": (
-        "agree {w}/work", "agree {w}/work --ranking run --ranking hits",
-        "agree {w}/work --ratings {w}/ratings.csv",
+    "diff": (
+        "diff {w}/work {w}/later",
+        "diff {w}/work", "diff {w}/work --ranking run --ranking hits",
+        "diff {w}/work --ratings {w}/ratings.csv",
     ),
     "explain": ("explain --work {w}/work {uri}", "explain --work {w}/later {uri}"),
     "inspect": (
         "inspect {a} {b} --quiet --jobs 1",
         "inspect {a} {w}/junk.warc.gz {w}/cut.warc.gz --quiet --jobs 1 =3",
     ),
-    "extract-links": ("extract-links {a} --output {w}/l.txt --captures {w}/c.txt",),
-    "select-links": (
-        "select-links {w}/lt.txt --captures {w}/ct.txt --folds {w}/f.txt --output {w}/s.txt"
+    "step extract-links": ("step extract-links {a} --output {w}/l.txt --captures {w}/c.txt",),
+    "step select-links": (
+        "step select-links {w}/lt.txt --captures {w}/ct.txt --folds {w}/f.txt --output {w}/s.txt"
         " --take latest --fold redirects --runner inline",
     ),
-    "canonicalize": (
-        "canonicalize {w}/l.txt --captures {w}/c.txt --output {w}/cl.txt --uris {w}/u.txt"
+    "step canonicalize": (
+        "step canonicalize {w}/l.txt --captures {w}/c.txt --output {w}/cl.txt --uris {w}/u.txt"
         " --runner inline",
     ),
-    "assign-ids": ("assign-ids {w}/cl.txt --output {w}/i.txt --map {w}/m.txt --runner inline",),
-    "gen-graph": ("gen-graph {w}/i.txt --output {w}/g.txt --runner inline",),
-    "page-rank": ("page-rank {w}/g.txt --output {w}/r.txt --iterations 2 --runner inline",),
-    "join-scores": (
-        "join-scores {w}/r.txt --map {w}/m.txt --uris {w}/u.txt --output {w}/sc.txt"
+    "step assign-ids": (
+        "step assign-ids {w}/cl.txt --output {w}/i.txt --map {w}/m.txt --runner inline",
+    ),
+    "step gen-graph": ("step gen-graph {w}/i.txt --output {w}/g.txt --runner inline",),
+    "step page-rank": (
+        "step page-rank {w}/g.txt --output {w}/r.txt --iterations 2 --runner inline",
+    ),
+    "step join-scores": (
+        "step join-scores {w}/r.txt --map {w}/m.txt --uris {w}/u.txt --output {w}/sc.txt"
         " --runner inline",
     ),
-    "export-precedence": (
-        "export-precedence {w}/sc.txt --uris {w}/u.txt --output {w}/p.txt",
-        "export-precedence --work {w}/work --captured --top 5 --output {w}/p.txt",
+    "step export-precedence": (
+        "step export-precedence {w}/sc.txt --uris {w}/u.txt --output {w}/p.txt",
+    ),
+    "export": (
+        "export {w}/work --captured --top 5 --output {w}/p.txt",
+        "export {w}/work --ranking site --format sites --output {w}/sites.csv",
     ),
     "hosts": ("hosts --work {w}/work", "hosts --work {w}/later --by domain"),
-    "export-sites": ("export-sites --work {w}/work --ranking site --output {w}/sites.csv",),
-    "validate-opic": (
-        "validate-opic {w}/g.txt {w}/r.txt --output {w}/v.json --verbose --min-agreement 0",
+    "step validate-opic": (
+        "step validate-opic {w}/g.txt {w}/r.txt --output {w}/v.json --verbose --min-agreement 0",
     ),
     "plan": ("plan --work {w}/work --work {w}/later --budget 50/day --output {w}/plan",),
-    "audit-precedence": (
-        "audit-precedence {w}/work/precedence.txt {w}/crawl.log",
-        "audit-precedence {samples}/recrawl/precedence.txt {samples}/recrawl/crawl.log",
+    "audit": (
+        "audit {w}/work/precedence.txt {w}/crawl.log",
+        "audit {samples}/recrawl/precedence.txt {samples}/recrawl/crawl.log",
     ),
 }  # fmt: skip
 #: commands that show no table: they write a page, pictures or files, or need Heritrix, whose table
 #: is below
 SILENT = (
-    "report", "import-text", "export-text", "recrawl", "verify-precedence", "aopic-lab",
-    "watch", "package",
+    "report", "step import-text", "recrawl", "lab aopic", "lab watch", "cluster package",
 )  # fmt: skip
 #: title -> columns and labels that a reader must find; the beginning of a title will do
 MUST = {
@@ -113,7 +117,7 @@ MUST = {
         "what limits this ranking": ("caveat", "number", "of", "cure", "meaning"),
         "what the run takes": ("likely", "low", "high", "time", "memory", "URIs"),
     },
-    "export-precedence": {"pages taken of": ("filter", "leaves", "--captured", "--top 5")},
+    "export": {"pages taken of": ("filter", "leaves", "--captured", "--top 5")},
     "hosts": {
         "": ("host", "domain", "pages", "captured", "score", "best", "class 1", "links in"),
     },
@@ -123,14 +127,12 @@ MUST = {
         "archives (": ("archive", "captures", "HTML pages", "links", "damage", "error"),
         "left out": ("step", "count", "reason", "which is", "again on the same page"),
         "rankings": ("label", "method", "state", "rounds", "error at most"),
+        "datasets": ("step", "dataset", "files", "bytes", "state", "as it was left"),
     },
-    "check": {"datasets": ("step", "dataset", "files", "bytes", "state", "as it was left")},
     "diff": {
         "pages": ("what", "count", "in both", "risen in class", "Kendall's tau-b"),
         "options that differ": ("--bins", "--bins 5", "--bins 3"),
         "classes": ("before", "gone", "new"),
-    },
-    "agree": {
         "how far rankings agree": ("ranking", "and", "pages", "Kendall's tau-b", "same class"),
         "pages that differ most": ("position", "class", "links", "page"),
         "classes that are those of the mean": ("who", "pages", "same class", "kappa", "rater ann"),
@@ -151,7 +153,7 @@ MUST = {
         "damage": ("count", "reason", "which is", "truncated"),
         "where": ("reason", "offset", "archive"),
     },
-    "validate-opic": {
+    "step validate-opic": {
         "PageRank by OPIC": ("shares are wrong by at most", "(eta)", "classes agree"),
         "pages by class": ("1", "2", "3", "4", "5"),
     },
@@ -161,7 +163,7 @@ MUST = {
         "fetches": ("a day, by the budget", "pages that are fetched"),
         "plans of the same budget": ("this plan", "every page as often as others"),
     },
-    "audit-precedence": {
+    "audit": {
         "the log": ("lines", "URIs", "answered"),
         "the precedence file": ("URIs listed", "fetched", "never in the log"),
         "order of fetches": ("URIs", "pairs", "in order", "tau-b", "all listed"),
@@ -239,7 +241,7 @@ def prepared(crawl: str, folder: Path) -> dict[str, object]:
     for name, more in (("l", ""), ("lt", " --timestamps --canonical")):
         captures = name.replace("l", "c")
         out = f"--output {{w}}/{name}.txt --captures {{w}}/{captures}.txt"
-        call(f"extract-links {{a}} {out}{more}", names)
+        call(f"step extract-links {{a}} {out}{more}", names)
     names["uri"] = best_uri(folder / "work")
     make_further(folder, names)
     return names
@@ -249,7 +251,7 @@ def make_further(folder: Path, names: dict[str, object]) -> None:
     """Folders of states that are rare: spoilt, imported, with pages in other charsets."""
     shutil.copytree(folder / "damaged", folder / "spoilt")
     (folder / "spoilt/precedence.txt").write_bytes(b"spoilt\n")
-    call("import-text --links {w}/l.txt --captures {w}/c.txt --work {w}/imported", names)
+    call("step import-text --links {w}/l.txt --captures {w}/c.txt --work {w}/imported", names)
     page = b'<meta charset="windows-1250"><a href="http://a.example/?q=\xe8">x</a>'
     pages = {"http://a.example/": page, "http://a.example/?q=%E8": b"<a href='/'>x</a>"}
     write_records(folder / "charset.warc.gz", [response(*item) for item in pages.items()])
@@ -265,7 +267,7 @@ def make_further(folder: Path, names: dict[str, object]) -> None:
 def uris(folder: Path) -> list[str]:
     """Of different pages, the best first."""
     out = folder / "pages.csv"
-    call("export-precedence --work {w}/work --format csv --output {w}/pages.csv", {"w": folder})
+    call("export {w}/work --format csv --output {w}/pages.csv", {"w": folder})
     with out.open(newline="") as file:
         return [row["url"] for row in islice(csv.DictReader(file), 12) if "," not in row["url"]]
 
@@ -425,7 +427,7 @@ def test_no_sentence_has_a_number_with_the_wrong_noun(crawl: CrawlTables) -> Non
             assert not wrong.search(each.piped), (each.call, wrong.search(each.piped))
 
 
-ON_TERMINALS = (("status", 80), ("explain", 120), ("diff", 200), ("audit-precedence", 80))
+ON_TERMINALS = (("status", 80), ("explain", 120), ("diff", 200), ("audit", 80))
 
 
 @pytest.mark.slow

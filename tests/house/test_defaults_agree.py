@@ -40,27 +40,27 @@ from crawlrank.pipeline.steps import EMBEDDED
 
 #: what each command hands its options to
 FILLED: dict[str, tuple[Callable[..., Any], ...]] = {
-    "extract-links": (ExtractionOptions,),
+    "step extract-links": (ExtractionOptions,),
     "inspect": (ExtractionOptions,),
     "run": (ExtractionOptions, PrecedenceOptions, ValidationOptions, Stop, RunOptions),
-    "page-rank": (Stop,),
-    "select-links": (),
-    "canonicalize": (steps.canonicalize,),
-    "assign-ids": (steps.assign_ids,),
-    "join-scores": (steps.join_scores,),
-    "export-precedence": (PrecedenceOptions, classes.cut),
-    "validate-opic": (ValidationOptions,),
+    "step page-rank": (Stop,),
+    "step select-links": (),
+    "step canonicalize": (steps.canonicalize,),
+    "step assign-ids": (steps.assign_ids,),
+    "step join-scores": (steps.join_scores,),
+    "step export-precedence": (PrecedenceOptions, classes.cut),
+    "step validate-opic": (ValidationOptions,),
     "diff": (diff.diff,),
     "explain": (explain.explain,),
-    "audit-precedence": (findings.audit,),
-    "import-text": (import_text.import_text,),
-    "aopic-lab": (lab.run_lab,),
+    "audit": (findings.audit,),
+    "step import-text": (import_text.import_text,),
+    "lab aopic": (lab.run_lab,),
 }
 JOBS = {
-    "extract-links": ExtractLinks,
-    "canonicalize": Canonicalize,
-    "assign-ids": AssignIds,
-    "select-links": SelectLinks,
+    "step extract-links": ExtractLinks,
+    "step canonicalize": Canonicalize,
+    "step assign-ids": AssignIds,
+    "step select-links": SelectLinks,
 }
 
 

@@ -20,7 +20,7 @@ def run() -> Path:
 @pytest.fixture
 def text(tmp_path: Path) -> Path:
     out = tmp_path / "new" / "text"
-    said = ok("export-text", "--work", run(), "--out", out)
+    said = ok("export", "--format", "text", "--work", run(), "--out", out)
     assert said.out.splitlines() == [str(out / name) for name in NAMES]
     return out
 
@@ -70,16 +70,18 @@ def test_the_files_are_the_datasets(text: Path) -> None:
 
 
 def test_the_steps_read_these_files(text: Path, tmp_path: Path) -> None:
-    ok("gen-graph", text / "input_links.txt", "--output", tmp_path / "pr0.txt", *INLINE)
+    ok("step", "gen-graph", text / "input_links.txt", "--output", tmp_path / "pr0.txt", *INLINE)
     assert (tmp_path / "pr0.txt").read_bytes() == (text / "pr0.txt").read_bytes()
-    ok("export-precedence", text / "score_uri.txt", "--output", tmp_path / "p.txt")
+    ok("step", "export-precedence", text / "score_uri.txt", "--output", tmp_path / "p.txt")
     listed = {line.split()[0] for line in (tmp_path / "p.txt").read_text().splitlines()}
     assert len(listed) == len((text / "map.txt").read_text().splitlines())
 
 
 def test_no_work_folder(tmp_path: Path) -> None:
     (copy_of(run(), tmp_path / "work") / "manifest.json").unlink()
-    said = crawlrank("export-text", "--work", tmp_path / "work", "--out", tmp_path / "text")
+    said = crawlrank(
+        "export", "--format", "text", "--work", tmp_path / "work", "--out", tmp_path / "text"
+    )
     assert said.code == 3
     assert "no manifest.json in it" in said.err
     assert not (tmp_path / "text").exists()

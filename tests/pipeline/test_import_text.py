@@ -1,4 +1,4 @@
-"""`crawlrank import-text`: somebody's text files to a work folder, and a run from there."""
+"""`crawlrank step import-text`: somebody's text files to a work folder, and a run from there."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def recipe(work: Path, *archives: Path, nodes: str = "linked", rounds: int = 3) 
         work = finished(archives, *options)
     else:
         ok("run", "--work", work, "--quiet", "--jobs", 1, *options)
-    ok("export-text", "--work", work, "--out", out)
+    ok("export", "--format", "text", "--work", work, "--out", out)
     return {path.name: path.read_bytes() for path in out.iterdir()}
 
 
@@ -87,7 +87,7 @@ def test_links_and_captures_there_and_back(
     expected = recipe(tmp_path / "work", web, more_web, LOOPBACK, nodes=nodes)
     text = tmp_path / "work-text"
     links, captures = text / "links.txt", text / "captures.txt"
-    ok("import-text", "--links", links, "--captures", captures, "--work", again)
+    ok("step", "import-text", "--links", links, "--captures", captures, "--work", again)
     found = recipe(again, nodes=nodes)
     assert found.keys() == expected.keys()
     same(found, expected)
@@ -108,7 +108,7 @@ def test_files_of_every_shape_and_many_parts(web: Path, more_web: Path, tmp_path
     write(tmp_path / "glob-0.txt", *lines[third : 2 * third])
     write(tmp_path / "glob-1.txt", *lines[2 * third :])
     links = [str(tmp_path / "folder"), str(tmp_path / "glob-*.txt")]
-    ok("extract-links", more_web, web, "--output", tmp_path / "links", "--captures",
+    ok("step", "extract-links", more_web, web, "--output", tmp_path / "links", "--captures",
        tmp_path / "captures.parquet", "--quiet", *INLINE)  # fmt: skip
     texts = Texts(links=links, captures=[str(tmp_path / "captures.parquet")])
     again, reader = tmp_path / "again", TextReader(part=2, batch=3)
@@ -127,7 +127,7 @@ def test_links_of_keys(given: str, nodes: str, web: Path, more_web: Path, tmp_pa
         inputs = ["--canonical-links", text / "canonicalized_links.txt"]
     else:
         inputs = ["--input-links", text / "input_links.txt", "--map", text / "map.txt"]
-    ok("import-text", *inputs, "--work", tmp_path / "again")
+    ok("step", "import-text", *inputs, "--work", tmp_path / "again")
     found = recipe(tmp_path / "again", nodes=nodes)
     assert found.keys() == keyed(expected).keys()
     same(found, keyed(expected))
@@ -136,7 +136,7 @@ def test_links_of_keys(given: str, nodes: str, web: Path, more_web: Path, tmp_pa
 def test_a_page_of_the_map_that_no_link_has(tmp_path: Path) -> None:
     links = write(tmp_path / "input.txt", "1 b)/ a)/\n")
     maps = write(tmp_path / "map.txt", "0 a)/\n1 b)/\n2 c)/\n")
-    ok("import-text", "--input-links", links, "--map", maps, "--work", tmp_path / "work")
+    ok("step", "import-text", "--input-links", links, "--map", maps, "--work", tmp_path / "work")
     found = recipe(tmp_path / "work", nodes="all")
     assert found["map.txt"] == maps.read_bytes()
     assert found["canonicalized_links.txt"] == b"b)/ a)/\n"
@@ -147,7 +147,7 @@ def test_a_graph_and_its_map(web: Path, more_web: Path, tmp_path: Path) -> None:
     expected = keyed(recipe(tmp_path / "work", web, more_web))
     text = tmp_path / "work-text"
     inputs = ("--graph", text / "pr0.txt", "--map", text / "map.txt")
-    ok("import-text", *inputs, "--work", tmp_path / "again")
+    ok("step", "import-text", *inputs, "--work", tmp_path / "again")
     found = recipe(tmp_path / "again")
     assert found.keys() == {"map.txt", "pr0.txt", "pr3.txt", "pr.txt", "score_key.txt"}
     same(found, expected)
@@ -161,7 +161,7 @@ def oracle_scores(name: str) -> dict[bytes, float]:
 
 
 def test_the_published_graph_gets_its_scores(tmp_path: Path) -> None:
-    ok("import-text", "--graph", ORACLE / "pr0.txt.gz", "--work", tmp_path / "work")
+    ok("step", "import-text", "--graph", ORACLE / "pr0.txt.gz", "--work", tmp_path / "work")
     found = recipe(tmp_path / "work", rounds=10)
     scores = {row.id: row.score for row in map(parse_graph_line, found["pr10.txt"].splitlines())}
     expected = oracle_scores("pr10.txt.gz")
@@ -194,7 +194,14 @@ def parse_line(line: bytes) -> tuple[bytes, frozenset[bytes]]:
 
 @pytest.mark.slow
 def test_the_published_input_links_give_the_published_graph(tmp_path: Path) -> None:
-    ok("import-text", "--input-links", ORACLE / "input_links.txt.gz", "--work", tmp_path / "work")
+    ok(
+        "step",
+        "import-text",
+        "--input-links",
+        ORACLE / "input_links.txt.gz",
+        "--work",
+        tmp_path / "work",
+    )
     found = recipe(tmp_path / "work", rounds=10)
     assert set(map(parse_line, found["pr0.txt"].splitlines())) == set(
         map(parse_line, oracle("pr0.txt.gz"))
@@ -203,7 +210,7 @@ def test_the_published_input_links_give_the_published_graph(tmp_path: Path) -> N
 
 def test_a_validated_run_of_a_graph_and_a_second_one(tmp_path: Path) -> None:
     work = tmp_path / "work"
-    ok("import-text", "--graph", ORACLE / "pr0.txt.gz", "--work", work)
+    ok("step", "import-text", "--graph", ORACLE / "pr0.txt.gz", "--work", work)
     said = ok("run", "--work", work, "--jobs", 2)
     assert "OPIC gives the same class" in said.out
     assert "there is no precedence file" in said.out.replace("\n", " ")
@@ -225,7 +232,7 @@ def test_links_of_somebody_else(tmp_path: Path) -> None:
     """Hostile URIs, hops, doubles: ids and graph are those of the recipe in plain Python."""
     links = [line for line in made_links() if _is_text(line)]
     source = write(tmp_path / "links.txt", *(line + b"\n" for line in links))
-    ok("import-text", "--links", source, "--work", tmp_path / "work")
+    ok("step", "import-text", "--links", source, "--work", tmp_path / "work")
     found = recipe(tmp_path / "work")
     canonical = plain.canonical_links(links)
     ids = plain.ids(canonical)
@@ -247,8 +254,17 @@ def test_edges_with_the_source_first(separator: str, tmp_path: Path) -> None:
     edges = [("http://a/", "http://b/"), ("http://a/", "http://c/"), ("http://c/", "http://b/")]
     here = write(tmp_path / "edges.txt", *(f"{s}{separator}{t}\n" for s, t in edges))
     there = write(tmp_path / "links.txt", *(f"{t} {s} L\n" for s, t in edges))
-    ok("import-text", "--links", here, "--order", "source-target", "--work", tmp_path / "one")
-    ok("import-text", "--links", there, "--work", tmp_path / "other")
+    ok(
+        "step",
+        "import-text",
+        "--links",
+        here,
+        "--order",
+        "source-target",
+        "--work",
+        tmp_path / "one",
+    )
+    ok("step", "import-text", "--links", there, "--work", tmp_path / "other")
     found = recipe(tmp_path / "one")
     assert found == recipe(tmp_path / "other")
     assert found["map.txt"] == b"0 b)/\n1 c)/\n"
@@ -260,8 +276,8 @@ def test_numbered_edges_with_the_source_first(option: str, tmp_path: Path) -> No
     edges, ids = [(0, 1), (0, 2), (1, 2)], ["", "7\t"][option == "--input-links"]
     here = write(tmp_path / "edges.txt", *(f"{ids}{s}\t{t}\n" for s, t in edges))
     there = write(tmp_path / "links.txt", *(f"{ids}{t}\t{s}\n" for s, t in edges))
-    ok("import-text", option, here, "--order", "source-target", "--work", tmp_path / "one")
-    ok("import-text", option, there, "--work", tmp_path / "other")
+    ok("step", "import-text", option, here, "--order", "source-target", "--work", tmp_path / "one")
+    ok("step", "import-text", option, there, "--work", tmp_path / "other")
     found = recipe(tmp_path / "one")
     assert found == recipe(tmp_path / "other")
     assert found["pr0.txt"].splitlines()[:2] == [b"0\t1.0\tO:1", b"1\t1.0\tO:dummy"]
@@ -269,7 +285,7 @@ def test_numbered_edges_with_the_source_first(option: str, tmp_path: Path) -> No
 
 def test_numbers_as_uris_lead_to_the_order(tmp_path: Path) -> None:
     edges = write(tmp_path / "edges.txt", "0 1\n")
-    said = crawlrank("import-text", "--links", edges, "--work", tmp_path / "work")
+    said = crawlrank("step", "import-text", "--links", edges, "--work", tmp_path / "work")
     assert said.code == 3
     assert "--canonical-links`, with `--order source-target`" in said.err
 
@@ -290,12 +306,12 @@ def test_edge_lists_of_other_programs_are_named(
     beginning: str, option: str, tmp_path: Path
 ) -> None:
     edges = write(tmp_path / "edges.txt", beginning, "0 1\n")
-    said = crawlrank("import-text", option, edges, "--work", tmp_path / "work")
+    said = crawlrank("step", "import-text", option, edges, "--work", tmp_path / "work")
     assert said.code == 3
     assert f"line 1: {BEGINNINGS[beginning]}" in said.err.replace("a line with ", "")
     for encoding in ("utf-16", "utf-16-le", "utf-16-be"):
         edges.write_bytes("0 1\r\n0 2\r\n".encode(encoding))
-        said = crawlrank("import-text", option, edges, "--work", tmp_path / "work")
+        said = crawlrank("step", "import-text", option, edges, "--work", tmp_path / "work")
         assert said.code == 3
         assert "line 1: text in UTF-16, as PowerShell writes it" in said.err
 
@@ -305,7 +321,7 @@ def test_what_is_not_utf8_is_counted(tmp_path: Path) -> None:
     source = write(tmp_path / "links.txt", good, b"http://a/\xff http://b/\n", good)
     captures = write(tmp_path / "captures.txt", b"http://a/\xff\t-\t-\t-\t-\tresponse\tx.warc\t0\n")
     work = tmp_path / "work"
-    said = ok("import-text", "--links", source, "--captures", captures, "--work", work)
+    said = ok("step", "import-text", "--links", source, "--captures", captures, "--work", work)
     assert "dropped.not-utf-8 2" in " ".join(said.err.split())
     assert f"left out: {source}, line 2\n" in said.err
     assert f"left out: {captures}, line 1\n" in said.err
@@ -320,7 +336,7 @@ def test_ids_with_gaps_in_any_order(tmp_path: Path) -> None:
         tmp_path / "pr0.txt",
         "70\t1.0\tO:1000, 5\n", "dummy 1.0 O:dummy\n", "1000\t1.0\tO:dummy\n", "5\t0.5\tO:70\n",
     )  # fmt: skip
-    said = ok("import-text", "--graph", graph, "--work", tmp_path / "work")
+    said = ok("step", "import-text", "--graph", graph, "--work", tmp_path / "work")
     assert "scores not taken over 1" in " ".join(said.err.split())
     found = recipe(tmp_path / "work")
     assert found["map.txt"] == b"0 5\n1 70\n2 1000\n"
@@ -374,7 +390,7 @@ def bad_import(row: str, packed: str, tmp_path: Path) -> tuple[Path, Said]:
     for number, arg in enumerate(args):
         if arg.endswith("\n"):
             given[number] = write(tmp_path / f"other-{number}.txt", arg)
-    return source, crawlrank("import-text", *given, source, "--work", tmp_path / "work")
+    return source, crawlrank("step", "import-text", *given, source, "--work", tmp_path / "work")
 
 
 @pytest.mark.parametrize("row", BAD)
@@ -406,7 +422,7 @@ def test_what_is_no_graph(graph: str, maps: str, said: str, tmp_path: Path) -> N
     inputs: list[object] = ["--graph", write(tmp_path / "pr0.txt", graph)]
     if maps:
         inputs += ["--map", write(tmp_path / "map.txt", maps)]
-    found = crawlrank("import-text", *inputs, "--work", tmp_path / "work")
+    found = crawlrank("step", "import-text", *inputs, "--work", tmp_path / "work")
     assert found.code == 3
     assert said in found.err
 
@@ -420,13 +436,13 @@ def test_a_failed_import_is_done_again(tmp_path: Path) -> None:
     said = crawlrank("run", "--work", work, *RUN)
     assert said.code == 3
     assert "import-text was interrupted" in said.err
-    ok("import-text", "--links", write(tmp_path / "links.txt", LINK), "--work", work)
+    ok("step", "import-text", "--links", write(tmp_path / "links.txt", LINK), "--work", work)
     assert recipe(work)["links.txt"].decode() == LINK
 
 
 def test_what_does_not_go_with_an_import(web: Path, tmp_path: Path) -> None:
     work, links = tmp_path / "work", write(tmp_path / "links.txt", LINK)
-    ok("import-text", "--links", links, "--work", work)
+    ok("step", "import-text", "--links", links, "--work", work)
     for force in ([], ["--force"]):
         for more, found in (([web], "import-text"), (INLINE, "--runner embedded")):
             said = crawlrank("run", *more, "--work", work, *RUN, *force)
@@ -436,7 +452,7 @@ def test_what_does_not_go_with_an_import(web: Path, tmp_path: Path) -> None:
     said = crawlrank("run", "--work", work, "--iterations", 4, "--quiet")
     assert said.code == 3
     assert "was made with --iterations 3" in said.err
-    said = crawlrank("import-text", "--links", links, "--work", work)
+    said = crawlrank("step", "import-text", "--links", links, "--work", work)
     assert said.code == 3
     assert "a work folder already" in said.err
 
@@ -445,7 +461,7 @@ def test_an_import_into_a_folder_of_archives(web: Path, tmp_path: Path) -> None:
     work, links = tmp_path / "work", write(tmp_path / "links.txt", LINK)
     ok("run", web, "--work", work, *RUN)
     before = manifest_of(work)
-    assert crawlrank("import-text", "--links", links, "--work", work).code == 3
+    assert crawlrank("step", "import-text", "--links", links, "--work", work).code == 3
     assert manifest_of(work) == before
     said = crawlrank("run", "--work", work, *RUN)
     assert said.code == 2
@@ -465,18 +481,18 @@ def test_an_import_into_a_folder_of_archives(web: Path, tmp_path: Path) -> None:
     ],
 )
 def test_wrong_usage(args: tuple[str, ...], tmp_path: Path) -> None:
-    said = crawlrank("import-text", *args, "--work", tmp_path / "work")
+    said = crawlrank("step", "import-text", *args, "--work", tmp_path / "work")
     assert said.code == 2
     assert not (tmp_path / "work").exists()
 
 
 def test_no_links_at_all(tmp_path: Path) -> None:
     work = tmp_path / "work"
-    said = crawlrank("import-text", "--links", tmp_path / "missing", "--work", work)
+    said = crawlrank("step", "import-text", "--links", tmp_path / "missing", "--work", work)
     assert said.code == 3
     assert "no such file" in said.err
     assert not work.exists()
-    ok("import-text", "--links", write(tmp_path / "empty.txt"), "--work", work)
+    ok("step", "import-text", "--links", write(tmp_path / "empty.txt"), "--work", work)
     said = crawlrank("run", "--work", work, *RUN)
     assert said.code == 3
     assert "no links at all" in said.err

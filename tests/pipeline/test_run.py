@@ -347,7 +347,7 @@ def test_what_was_made_of_earlier_output_is_done_no_longer(more_web: Path, tmp_p
     steps = manifest_of(work)["steps"]
     assert "fingerprint" not in steps["page-rank"]
     assert not {"join-scores", "export-precedence", "validate-opic"} & set(steps)
-    said = crawlrank("export-text", "--work", work, "--out", tmp_path / "text")
+    said = crawlrank("export", "--format", "text", "--work", work, "--out", tmp_path / "text")
     assert said.code == 3
     assert "is not done" in said.err
 

@@ -102,7 +102,7 @@ def crawl_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Crawl]
         if graph:
             links = folder / f"{name}.txt"
             links.write_text("".join(f"{source} {target}\n" for source, target in graph.links))
-            ok("import-text", "--links", links, "--order", "source-target", "--work", work)
+            ok("step", "import-text", "--links", links, "--order", "source-target", "--work", work)
             ok("run", "--work", work, "--nodes", "all", "--quiet")
         else:
             ok("run", *_archives(name), "--work", work, "--skip-bad-files", "--quiet")
@@ -140,7 +140,7 @@ def _rows(folder: Path) -> dict[str, Any]:
 
 
 def _web(work: Path, folder: Path) -> tuple[Web, list[str]]:
-    ok("export-text", "--work", work, "--out", folder)
+    ok("export", "--format", "text", "--work", work, "--out", folder)
     keys = [line.split(" ", 1)[1] for line in (folder / "map.txt").read_text().splitlines()]
     edges = []
     for line in (folder / "pr0.txt").read_text().splitlines():
@@ -235,7 +235,7 @@ def check_classes(crawl: Crawl, folder: Path, scores: Scores, truth: Exact, bins
     many pages as are said to be near a boundary."""
     file = folder / f"in-{bins}" / "precedence.txt"
     file.parent.mkdir()
-    ok("export-precedence", "--work", folder, "--bins", bins, "--output", file)
+    ok("export", "--work", folder, "--bins", bins, "--output", file)
     lines = dict(line.rsplit(" ", 1) for line in file.read_text().splitlines())
     summary = json.loads((file.parent / "precedence.summary.json").read_text())
     uris = _rows(folder)["uri"]

@@ -120,7 +120,7 @@ def check_results(here: Path, expected: dict[str, bytes], of: str) -> None:
     for file in results.keys() | expected.keys():
         if file.startswith(RESULTS):
             assert results.get(file) == expected.get(file), (file, of)
-    checked: Ended = command("check", "--work", here / "work")
+    checked: Ended = command("status", "--check", "--work", here / "work")
     if results != expected:
         assert checked.code == 3, of
     elif not (here / "data").exists():  # there are notes of jobs and seals there, besides results
@@ -147,7 +147,7 @@ def test_an_imported_dataset_is_not_made_again(how: str, tmp_path: Path) -> None
     graph = tmp_path / "graph.txt"
     graph.write_text("0\t1.0\tO:1,2\n1\t1.0\tO:0\n2\t1.0\tO:dummy\ndummy\t1.0\tO:dummy\n")
     work = tmp_path / "work"
-    ok("import-text", "--graph", graph, "--work", work)
+    ok("step", "import-text", "--graph", graph, "--work", work)
     path = work / "graph" / "sources.npy"
     if how == "flipped":
         flip(path, random.Random(1))

@@ -71,7 +71,7 @@ def test_registered_domains_are_kept_unless_surt_is_asked(runner: str, tmp_path:
     for number, (options, keys) in enumerate(OF_WWW.items()):
         work = tmp_path / str(number)
         ok("run", archive, "--work", work, *RUNNERS[runner], *options)
-        ok("export-text", "--work", work, "--out", work / "text")
+        ok("export", "--format", "text", "--work", work, "--out", work / "text")
         lines = (work / "text/map.txt").read_bytes().splitlines()
         assert {line.split()[1] for line in lines} == keys
         for name in ("--keep-www", "--surt-exact"):
@@ -88,7 +88,7 @@ def test_the_command_keeps_www_when_asked(runner: str, tmp_path: Path) -> None:
     links.write_text("http://www.b.example/ http://a.example/ L\n")
     out = tmp_path / "canonical.txt"
     outputs = ("--output", out, "--uris", tmp_path / "u.txt")
-    ok("canonicalize", links, *outputs, "--keep-www", "--runner", runner)
+    ok("step", "canonicalize", links, *outputs, "--keep-www", "--runner", runner)
     assert out.read_text() == "example,b,www)/ example,a)/\n"
 
 

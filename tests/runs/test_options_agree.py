@@ -128,7 +128,7 @@ def near(work: Path, archives: list[Path], *options: object) -> Path:
 
 def texts(work: Path) -> dict[str, bytes]:
     out = work.with_name(f"{work.name}-text")
-    ok("export-text", "--work", work, "--out", out)
+    ok("export", "--format", "text", "--work", work, "--out", out)
     found = {path.stem: path.read_bytes() for path in out.iterdir()}
     return {**found, "links": b"".join(sorted(found["links"].splitlines(keepends=True)))}
 

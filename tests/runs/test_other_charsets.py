@@ -48,7 +48,7 @@ def ranked(folder: Path, *options: object) -> dict[str, bytes]:
     for runner in ("embedded", "inline"):
         work = folder / runner
         ok("run", folder / "crawl.warc", "--work", work, "--runner", runner, *OPTIONS, *options)
-        ok("export-text", "--work", work, "--out", folder / f"{runner}-text")
+        ok("export", "--format", "text", "--work", work, "--out", folder / f"{runner}-text")
         files.append(
             {path.name: path.read_bytes() for path in (folder / f"{runner}-text").iterdir()}
         )

@@ -149,7 +149,7 @@ def test_links_that_make_a_parser_fail_are_lost_alone(
     ((_, reason, detail),) = odd["damage"]
     assert (reason, detail) == ("failed", "RecursionError: too deep")
     assert (odd["counters"]["captures"], odd["counters"]["links"]) == (3, 2)
-    ok("export-text", "--work", work, "--out", out)
+    ok("export", "--format", "text", "--work", work, "--out", out)
     assert f"\n{ODD}\t".encode() in b"\n" + (out / "captures.txt").read_bytes()
     assert len((out / "links.txt").read_bytes().splitlines()) == counters["links"]
     strict = crawlrank("run", *archives, "--work", work, "--strict",

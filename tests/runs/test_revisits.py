@@ -39,7 +39,7 @@ def links_of_pages(runner: str, visits: Sequence[Visit]) -> dict[str, set[int]]:
         work = folder / "work"
         options = ("--nodes", "all", "--captures", "latest", "--no-validate", "--quiet")
         ok("run", *archives, "--work", work, "--runner", runner, *options, "--iterations", 1)
-        ok("export-text", "--work", work, "--out", folder / "text")
+        ok("export", "--format", "text", "--work", work, "--out", folder / "text")
         links: dict[str, set[int]] = {visit.page: set() for visit in visits}
         for line in (folder / "text" / "canonicalized_links.txt").read_text().splitlines():
             target, source = line.split()
@@ -226,7 +226,7 @@ def test_a_revisit_of_the_same_body_elsewhere_joins_it_to_its_own_address(
             "all",
             "--quiet",
         )
-        ok("export-text", "--work", work, "--out", tmp_path / kind)
+        ok("export", "--format", "text", "--work", work, "--out", tmp_path / kind)
         made[kind] = {path.name: path.read_bytes() for path in (tmp_path / kind).glob("*.txt")}
         for found in ("links.txt", "captures.txt"):
             del made[kind][found]

@@ -36,7 +36,7 @@ def ranked(work: Path, runner: str, archives: list[Path], *options: object) -> d
     said = ("--no-validate", "--quiet", "--jobs", 2 if runner == "local" else 1)
     ok("run", *archives, "--work", work / runner, "--runner", runner, *options, *said)
     out = work / f"{runner}-text"
-    ok("export-text", "--work", work / runner, "--out", out)
+    ok("export", "--format", "text", "--work", work / runner, "--out", out)
     return {path.stem: path.read_bytes() for path in out.iterdir()}
 
 

@@ -20,7 +20,7 @@ ARC, WARC = SAMPLES / "aut-example.arc.gz", SAMPLES / "aut-example.warc.gz"
 def test_the_sample_run_gives_the_expected_bytes(tmp_path: Path) -> None:
     """Those of other runners are the same, see test_runners_agree.py."""
     work = finished([ARC, WARC], "--iterations", 10)
-    ok("export-text", "--work", work, "--out", tmp_path / "text")
+    ok("export", "--format", "text", "--work", work, "--out", tmp_path / "text")
     found = {path.name for path in (tmp_path / "text").iterdir()}
     assert found == {path.name.removesuffix(".gz") for path in EXPECTED.iterdir()}
     for name in sorted(found):
@@ -30,7 +30,7 @@ def test_the_sample_run_gives_the_expected_bytes(tmp_path: Path) -> None:
 
 def edges(archive: Path, tmp: Path) -> set[tuple[bytes | None, ...]]:
     outputs = ("--output", tmp / "links.txt", "--captures", tmp / "captures.txt")
-    ok("extract-links", archive, *outputs, "--outlinks", "html", *INLINE)
+    ok("step", "extract-links", archive, *outputs, "--outlinks", "html", *INLINE)
     rows = (line.split(b" ") for line in (tmp / "links.txt").read_bytes().splitlines())
     return {(key_of(target), key_of(source), hop) for target, source, hop in rows}
 

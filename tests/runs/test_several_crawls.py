@@ -37,7 +37,7 @@ def ranked(
         place = work / runner
         how = ("--runner", runner, "--nodes", "all", *BRIEFLY)
         ok("run", *archives, "--work", place, *how, *options)
-        ok("export-text", "--work", place, "--out", work / f"{runner}-text")
+        ok("export", "--format", "text", "--work", place, "--out", work / f"{runner}-text")
         files = {path.name: path.read_bytes() for path in (work / f"{runner}-text").iterdir()}
         files["links.txt"] = b"".join(sorted(files["links.txt"].splitlines(keepends=True)))
         found.append(files)
@@ -206,13 +206,13 @@ def test_the_steps_by_hand(runner: str, archives: list[Path], tmp_path: Path) ->
     work, path = tmp_path / "work", tmp_path.__truediv__
     ok("run", *archives, "--work", work, *options, *BRIEFLY, "--runner", runner)
     outputs = ("--output", path("l.txt"), "--captures", path("c.txt"))
-    ok("extract-links", *archives, *outputs, "--timestamps", "--canonical", *INLINE)
+    ok("step", "extract-links", *archives, *outputs, "--timestamps", "--canonical", *INLINE)
     outputs = ("--output", path("s.txt"), "--folds", path("f.txt"))
     folds = ("--fold", "redirects", "--fold", "canonical")
-    ok("select-links", path("l.txt"), "--captures", path("c.txt"), *outputs, "--take", "latest",
-       *folds, *INLINE)  # fmt: skip
+    inputs = (path("l.txt"), "--captures", path("c.txt"))
+    ok("step", "select-links", *inputs, *outputs, "--take", "latest", *folds, *INLINE)
     outputs = ("--output", path("k.txt"), "--uris", path("u.txt"), "--folds", path("f.txt"))
-    ok("canonicalize", path("s.txt"), "--captures", path("c.txt"), *outputs, *INLINE)
+    ok("step", "canonicalize", path("s.txt"), "--captures", path("c.txt"), *outputs, *INLINE)
     for dataset, name in (("canonical_links", "k.txt"), ("uris", "u.txt"), ("folds", "f.txt")):
         parts = (work / dataset).glob("part-*")
         lines = sorted(line for part in parts for line in part.read_bytes().splitlines())
@@ -251,7 +251,7 @@ def test_clocks_that_disagree(tmp_path: Path) -> None:
 
 def test_links_that_do_not_tell_when_they_were_found(archives: list[Path], tmp_path: Path) -> None:
     path = tmp_path.__truediv__
-    ok("extract-links", *archives, "--output", path("l"), "--captures", path("c"), *INLINE)
+    ok("step", "extract-links", *archives, "--output", path("l"), "--captures", path("c"), *INLINE)
     outputs = ("--output", path("s"), "--folds", path("f"))
     given = ("select-links", path("l"), "--captures", path("c"), *outputs, *INLINE)
     said = crawlrank(*given, "--take", "latest")
@@ -267,7 +267,7 @@ def test_links_that_do_not_tell_when_they_were_found(archives: list[Path], tmp_p
 def test_text_files_have_no_choice(archives: list[Path], tmp_path: Path) -> None:
     work, text = tmp_path / "work", tmp_path / "links.txt"
     text.write_text("http://a/ http://b/\n")
-    ok("import-text", "--links", text, "--work", work)
+    ok("step", "import-text", "--links", text, "--work", work)
     said = crawlrank("run", "--work", work, "--captures", "latest", "--quiet")
     assert said.code == 3
     assert "was made from text files" in said.err

@@ -57,7 +57,7 @@ def test_everybody_cuts_the_classes_of_the_file(
     scores = work / "scores" / "scores.parquet" if runner == "embedded" else work / "scores"
     uris = work / "uris" / "uris.parquet" if runner == "embedded" else work / "uris"
     asked = ("--ties", "links", "--bins", BINS, "--format", "csv")
-    ok("export-precedence", scores, "--uris", uris, "--output", tmp_path / "p.csv", *asked)
+    ok("step", "export-precedence", scores, "--uris", uris, "--output", tmp_path / "p.csv", *asked)
     with (tmp_path / "p.csv").open(newline="") as stream:
         rows = [row for row in csv.DictReader(stream) if row["position"] and row["url"] in expected]
     assert {row["url"]: int(row["class"]) for row in rows}.items() <= expected.items()
@@ -79,7 +79,7 @@ def test_the_command_alone_validates_these_classes(works: dict[str, Path], tmp_p
     work = works["inline"]
     sources = ("--uris", work / "uris", "--map", work / "map", "--bins", BINS, "--ties", "links")
     output = ("--output", tmp_path / "report.json", "--min-agreement", 0)
-    ok("validate-opic", work / "graph", work / "ranks", *sources, *output)
+    ok("step", "validate-opic", work / "graph", work / "ranks", *sources, *output)
     told, expected = (
         json.loads(path.read_text())
         for path in (tmp_path / "report.json", work / "report" / "report.json")

@@ -57,7 +57,7 @@ def told_by(said: str) -> dict[str, int]:
 def test_canonicalize(runner: str, tmp_path: Path) -> None:
     links, captures = files(tmp_path)
     outputs = ("--output", tmp_path / "canonical.txt", "--uris", tmp_path / "uris.txt")
-    said = ok("canonicalize", links, "--captures", captures, *outputs, "--runner", runner)
+    said = ok("step", "canonicalize", links, "--captures", captures, *outputs, "--runner", runner)
     assert told_by(said.err) == REASONS
     assert (tmp_path / "canonical.txt").read_bytes().splitlines() == CANONICAL
 
@@ -75,10 +75,10 @@ def test_canonicalize_on_a_cluster(tmp_path: Path) -> None:
 def test_import_text(tmp_path: Path) -> None:
     links, captures = files(tmp_path)
     work, out = tmp_path / "work", tmp_path / "out"
-    said = ok("import-text", "--links", links, "--captures", captures, "--work", work)
+    said = ok("step", "import-text", "--links", links, "--captures", captures, "--work", work)
     assert told_by(said.err) == REASONS
     ok("run", "--work", work, "--no-validate", "--quiet", "--jobs", 1)
-    ok("export-text", "--work", work, "--out", out)
+    ok("export", "--format", "text", "--work", work, "--out", out)
     assert (out / "canonicalized_links.txt").read_bytes().splitlines() == CANONICAL
 
 
@@ -103,7 +103,7 @@ def test_numbers_are_ranked_where_they_are_keys(tmp_path: Path) -> None:
     """What the message tells to do."""
     edges = tmp_path / "edges.txt"
     edges.write_bytes(b"1 2\n2 3\n3 1\n")
-    ok("import-text", "--canonical-links", edges, "--work", tmp_path / "work")
+    ok("step", "import-text", "--canonical-links", edges, "--work", tmp_path / "work")
     ok("run", "--work", tmp_path / "work", "--no-validate", "--quiet", "--jobs", 1)
 
 
@@ -119,7 +119,7 @@ def test_folds_are_of_pages(tmp_path: Path) -> None:
     line = b"%s\t%s\t302\t-\t-\tresponse\tx.warc\t0\t-\t-\t-\t-\t-\t-\n"
     captures.write_bytes(b"".join(line % (source, when) for _, source in rows))
     words = ("--captures", captures, "--fold", "redirects", "--folds", tmp_path / "folds.txt")
-    ok("select-links", links, *words, *BY_HAND)
+    ok("step", "select-links", links, *words, *BY_HAND)
     (fold,) = (tmp_path / "folds.txt").read_bytes().splitlines()
     assert fold.split(b"\t")[:2] == [b"example,b)/d", b"example,d)/"]
 
@@ -127,7 +127,7 @@ def test_folds_are_of_pages(tmp_path: Path) -> None:
 def test_scores_without_keys_are_of_pages(tmp_path: Path) -> None:
     scores = tmp_path / "scores.txt"
     scores.write_bytes(b"2.0\thttp://a.example/\n1.0\tjavascript:alert(1)\n")
-    said = crawlrank("export-precedence", scores, "--output", tmp_path / "precedence.txt")
+    said = crawlrank("step", "export-precedence", scores, "--output", tmp_path / "precedence.txt")
     assert said.code == 3
     assert f"{scores}, line 2: URI 'javascript:alert(1)'" in said.err
 
@@ -142,15 +142,15 @@ def test_marks_of_links_and_captures(tmp_path: Path) -> None:
     (tmp_path / "none.txt").write_bytes(BOM)
     outputs = ("--output", tmp_path / "canonical.txt", "--uris", tmp_path / "uris.txt")
     inputs = (links, tmp_path / "none.txt", "--captures", captures)
-    said = ok("canonicalize", *inputs, *outputs, *BY_HAND)
+    said = ok("step", "canonicalize", *inputs, *outputs, *BY_HAND)
     assert told_by(said.err) == {}
     assert (tmp_path / "canonical.txt").read_bytes().splitlines() == CANONICAL
     assert b"\t1\t1\t-" not in (tmp_path / "uris.txt").read_bytes()
     work = tmp_path / "work"
-    said = ok("import-text", "--links", links, "--captures", captures, "--work", work)
+    said = ok("step", "import-text", "--links", links, "--captures", captures, "--work", work)
     assert told_by(said.err) == {}
     ok("run", "--work", work, "--no-validate", "--quiet", "--jobs", 1)
-    ok("export-text", "--work", work, "--out", tmp_path / "out")
+    ok("export", "--format", "text", "--work", work, "--out", tmp_path / "out")
     found = (tmp_path / "out" / "canonicalized_links.txt").read_bytes()
     assert found.splitlines() == CANONICAL
 
@@ -213,7 +213,7 @@ def test_marks_of_a_crawl_log(tmp_path: Path) -> None:
     told = []
     for mark in (b"", BOM):
         (tmp_path / "crawl.log").write_bytes(mark + log)
-        out = ok("audit-precedence", precedence, tmp_path / "crawl.log", "--json", "-").out
+        out = ok("audit", precedence, tmp_path / "crawl.log", "--json", "-").out
         told.append(json.loads(out))
     assert told[0] == told[1]
 

@@ -112,7 +112,11 @@ class WorkFolder(RuleBasedStateMachine):
         assert not any(name.startswith(RESULTS) for name in wrong), (self.asked, wrong, said)
         if wrong:
             assert self.damaged, (self.asked, wrong, said)
-            assert command("check", "--work", self.work).code == 3, (self.asked, wrong, said)
+            assert command("status", "--check", "--work", self.work).code == 3, (
+                self.asked,
+                wrong,
+                said,
+            )
 
     @initialize()
     def first(self) -> None:

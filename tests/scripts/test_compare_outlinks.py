@@ -288,7 +288,7 @@ def test_tables_and_json_without_an_archive_that_cannot_be_read(tmp_path: Path) 
 
 
 def test_the_command_that_was_removed_names_the_script() -> None:
-    said = crawlrank("compare-outlinks", LOOPBACK)
+    said = crawlrank("lab", "compare-outlinks", LOOPBACK)
     assert (said.code, "scripts/compare/compare_outlinks.py" in said.err) == (2, True)
-    said = crawlrank("plot", "--work", "w")
+    said = crawlrank("lab", "plot", "--work", "w")
     assert (said.code, "crawlrank report" in said.err) == (2, True)

@@ -80,12 +80,12 @@ def run(work: Path, *options: object, archives: Sequence[Path]) -> None:
 
 def texts(work: Path) -> dict[str, bytes]:
     out = work.with_name(f"{work.name}-text")
-    ok("export-text", "--work", work, "--out", out)
+    ok("export", "--format", "text", "--work", work, "--out", out)
     return {name: (out / f"{name}.txt").read_bytes() for name in TEXTS}
 
 
 def scores(work: Path) -> dict[str, float]:
-    ok("export-text", "--work", work, "--out", work.with_name(f"{work.name}-scores"))
+    ok("export", "--format", "text", "--work", work, "--out", work.with_name(f"{work.name}-scores"))
     lines = (work.with_name(f"{work.name}-scores") / "pr.txt").read_text().splitlines()
     return {node: float(score) for node, score in (line.split("\t") for line in lines)}
 

@@ -185,7 +185,7 @@ def test_all_true_links_and_no_others(
     output = partial(Path, tmp_path)
     options = ("--outlinks", outlinks, "--links", links, "--runner", "inline")
     paths = ("--output", output("links.txt"), "--captures", output("captures.txt"))
-    assert crawlrank("extract-links", *first.archives, *paths, *options).code == 0
+    assert crawlrank("step", "extract-links", *first.archives, *paths, *options).code == 0
     lines = [line.split() for line in output("links.txt").read_text().splitlines()]
     found = {(source, heritrix_form(target), hop) for target, source, hop in lines}
     fetched = {f.uri for f in pages(first.crawl_log) if 200 <= f.status < 400}

@@ -87,9 +87,7 @@ def make_ready(home: Path, job: Job, work: Path, *options: str) -> str:
 
 def audit_of(job: Job, work: Path) -> dict[str, Any]:
     file = work / "precedence.txt"
-    data: dict[str, Any] = json.loads(
-        ok("audit-precedence", file, job.crawl_log, "--json", "-").out
-    )
+    data: dict[str, Any] = json.loads(ok("audit", file, job.crawl_log, "--json", "-").out)
     return data
 
 
@@ -122,7 +120,7 @@ def test_heritrix_finds_every_uri_that_was_captured_or_linked_to(
     uris.append("http://a.example/")
     linked.write_text("".join(f"{uri}\n" for uri in uris))
     said = ok(
-        "verify-precedence", work / "precedence.txt", first.crawl_log, linked,
+        "audit", work / "precedence.txt", first.crawl_log, linked,
         "--state", second.state, "--heritrix", home, "--json", "-",
     )  # fmt: skip
     counts = json.loads(said.out)
@@ -140,7 +138,7 @@ def test_aliases_find_what_a_crawl_may_meet_under_another_name(
 ) -> None:
     """Of the host without www no page was read, and of none by https; both may be met next time."""
     file, state, uris = tmp_path / "precedence.txt", tmp_path / "state", tmp_path / "uris.txt"
-    ok("export-precedence", "--work", work, "--output", file, "--aliases", "scheme,www")
+    ok("export", "--work", work, "--output", file, "--aliases", "scheme,www")
     both = [uri.replace("http:", "https:") for uri in named_answers()] + [*named_answers()]
     uris.write_text("".join(f"{uri}\n" for uri in both))
     loaded = load(HeritrixHome(home), file, state)
@@ -162,7 +160,7 @@ def test_another_file_and_an_unknown_uri_are_told(
     uris = tmp_path / "uris.txt"
     uris.write_text("http://nowhere.example/\nno uri\n" + uri + "\n")
     said = crawlrank(
-        "verify-precedence", other, uris, "--state", second.state, "--heritrix", home,
+        "audit", other, uris, "--state", second.state, "--heritrix", home,
     )  # fmt: skip
     assert said.code == 4
     assert "1 another precedence, and does not find 1" in said.err
@@ -366,9 +364,9 @@ def test_a_resume_from_a_checkpoint_is_not_late(
         options = ("--rest", url, "--insecure", "--checkpoint", "latest")
         said = ok("recrawl", "--job", job.folder, "--work", work, "--heritrix", home, *options)
         assert "resumed: told to look for its best queue anew" in said.err
-    whole = ok("audit-precedence", work / "precedence.txt", job.folder).out
+    whole = ok("audit", work / "precedence.txt", job.folder).out
     assert whole in said.out  # of both launches
-    log = ok("audit-precedence", work / "precedence.txt", job.crawl_log).out
+    log = ok("audit", work / "precedence.txt", job.crawl_log).out
     assert log not in said.out
     after = [fetch.uri for fetch in read_log(job.crawl_log)]
     assert 50 < len(before) < 200

@@ -78,7 +78,7 @@ def revisits(job: Job) -> dict[str, str]:
 
 def links(work: Path) -> dict[bytes, set[bytes]]:
     """Source key -> target keys."""
-    ok("export-text", "--work", work, "--out", work.with_suffix(".text"))
+    ok("export", "--format", "text", "--work", work, "--out", work.with_suffix(".text"))
     found: dict[bytes, set[bytes]] = {}
     for line in (work.with_suffix(".text") / "canonicalized_links.txt").read_bytes().splitlines():
         target, source = line.split()

@@ -26,7 +26,7 @@ VERSION = "{}.{}".format(*sys.version_info[:2])
 
 @pytest.fixture
 def package() -> Path:
-    """What `crawlrank package` has made before, where there was a package index."""
+    """What `crawlrank cluster package` has made before, where there was a package index."""
     folder = os.environ.get("CRAWLRANK_PACKAGE")
     assert folder, "CRAWLRANK_PACKAGE names no package: make test-hadoop"
     return Path(folder).resolve()

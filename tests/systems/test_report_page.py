@@ -58,7 +58,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     ok("run", hostile_archive(folder), "--work", folder / "hostile", "--nodes", "all")
     graph = folder / "graph.txt"
     graph.write_text("0\t1.0\tO:1\n1\t1.0\tO:0\ndummy\t1.0\tO:dummy\n")
-    ok("import-text", "--graph", graph, "--work", folder / "imported")
+    ok("step", "import-text", "--graph", graph, "--work", folder / "imported")
     unfinished = folder / "unfinished"
     crawlrank("run", CRAWLS / "crawl-1.warc.gz", "--work", unfinished, "--max-rounds", 1)
     one = write_warc(folder / "one.warc.gz", {"http://a.example/": []})

@@ -1,4 +1,4 @@
-"""The numbers of the page of `crawlrank watch`, in a real browser, against those of Python."""
+"""The numbers of the page of `crawlrank lab watch`, in a real browser, against those of Python."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The page of `crawlrank watch` in a real browser: its controls by mouse and by keyboard, who can
-use it, what hostile names do, how fast it plays."""
+"""The page of `crawlrank lab watch` in a real browser: its controls by mouse and by keyboard, who
+can use it, what hostile names do, how fast it plays."""
 
 from __future__ import annotations
 
@@ -609,7 +609,7 @@ def test_three_hundred_pages_play(browser: Any, folder: Path) -> None:
 def test_served_on_loopback(browser: Any) -> None:
     from support.systems.browser import opened
 
-    command = [*COMMAND, "watch", "--serve", "--idle", "1m"]
+    command = [*COMMAND, "lab", "watch", "--serve", "--idle", "1m"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, text=True, env=environment(PYTHONUNBUFFERED="1")
     ) as process:

@@ -63,6 +63,6 @@ def require_usable(where: str, kept: int, counters: Mapping[str, int]) -> None:
         where,
         f"no line has URIs of pages (left out: {listed})",
         "absolute URIs that begin with http:// or https://",
-        "Give keys or numbers to `crawlrank import-text --canonical-links`, with `--order"
+        "Give keys or numbers to `crawlrank step import-text --canonical-links`, with `--order"
         " source-target` if the source comes first, as in most edge lists.",
     )

@@ -9,7 +9,7 @@ from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl, require_file
 
 PARQUET, NUMPY, GZIP = b"PAR1", b"\x93NUMPY", b"\x1f\x8b"
-AS_TEXT = "`crawlrank export-text` writes the datasets of a work folder as text."
+AS_TEXT = "`crawlrank export --format text` writes the datasets of a work folder as text."
 #: beginning -> what the file is, and what to do about it
 _KINDS = {
     PARQUET: ("a table in Parquet", f"A table's name must end in .parquet. {AS_TEXT}"),

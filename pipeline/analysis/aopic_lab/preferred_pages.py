@@ -85,7 +85,7 @@ def _words_in(file: Path) -> frozenset[str]:
 def _linked_with(wanted: frozenset[str], anchors: Path | None, pages: NamedPages) -> Iterator[int]:
     """The pages that a link with one of these words leads to."""
     if anchors is None:
-        cure = "Make them with `crawlrank extract-links --anchors`."
+        cure = "Make them with `crawlrank step extract-links --anchors`."
         raise BadInput("--anchors", "none", "the words of links, for --favour-words", cure)
     for target, words in _anchors_in(anchors):
         if not wanted.isdisjoint(re.findall(r"\w+", words.casefold())):

@@ -19,7 +19,7 @@ WELL, BADLY = 0.9, 0.75  # order is kept from WELL of the pairs in order, and no
 SOME = 10  # with fewer pairs or URIs, no rule judges
 SEVERAL = 5  # unlisted URIs, fewer of which say nothing of the default precedence
 MOSTLY = 0.9
-BEANS = "crawler-beans-fragment.xml, which `crawlrank export-precedence` writes, has it"
+BEANS = "crawler-beans-fragment.xml, which `crawlrank export` writes, has it"
 
 
 def advise(audit: Audit) -> list[str]:
@@ -80,7 +80,7 @@ def _spellings(audit: Audit) -> Iterator[str]:
         yield (
             f"{count_of(count, 'URI of the file is', 'URIs of the file are')} not in the form in"
             " which Heritrix looks them up, so"
-            " their lines have no effect. `crawlrank export-precedence --lint` says how to write"
+            " their lines have no effect. `crawlrank audit` says how to write"
             " them."
         )
     others = {name: cause.spelled for name, cause in audit.unlisted.items() if cause.spelled}

@@ -2,7 +2,7 @@
 
 A regular expression finds the lines that are surely right, a block at a time. All others go one by
 one through the model of the loader (pipeline/precedence/heritrix_loader.py) and the checks of
-`export-precedence --lint`. Memory: a block, whatever the size of the file.
+`audit`. Memory: a block, whatever the size of the file.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ ROWS = pa.schema(
     [("uri", pa.string()), ("precedence", pa.int32()), ("line", pa.int64()), ("cause", pa.string())]
 )
 AT_ONCE = 1 << 16  # entries of a slow block
-LINT = "`crawlrank export-precedence --lint` says what to do about each line."
+LINT = "`crawlrank audit` says what to do about each line."
 
 #: problem of lint -> why a crawl of that URI does not use the entry, as the audit names it
 CAUSES = {

@@ -1,4 +1,4 @@
-"""The commands that go on from a report: the same run again, and what its results are for."""
+"""The commands that follow a report: the same run again, and what its results are for."""
 
 from __future__ import annotations
 
@@ -22,20 +22,21 @@ VALIDATION = "validate-opic"
 def commands(work: Path, label: str, manifest: Manifest) -> dict[str, str]:
     """The commands, ready to copy but for words in capitals. Paths are as the user gave them."""
     own = label == OWN and not manifest.ranking
-    of_work = f"--work {shlex.quote(str(work))}" + ("" if own else f" --ranking {label}")
+    folder = shlex.quote(str(work))
+    ranking = "" if own else f" --ranking {label}"
     return {
         "again": _again(work, label, manifest),
-        "recrawl": f"crawlrank recrawl --job HERITRIX_HOME/jobs/NAME {of_work}"
+        "recrawl": f"crawlrank recrawl {folder}{ranking} --job HERITRIX_HOME/jobs/NAME"
         " --heritrix HERITRIX_HOME",
-        "look_up": f"crawlrank explain {of_work} URI",
-        "other_crawlers": f"crawlrank export-precedence {of_work} --format csv --output pages.csv",
+        "look_up": f"crawlrank explain {folder} URI{ranking}",
+        "other_crawlers": f"crawlrank export {folder}{ranking} --format csv --output pages.csv",
     }
 
 
 def _again(work: Path, label: str, manifest: Manifest) -> str:
-    name = f"--work {shlex.quote(str(work))}"
+    folder = shlex.quote(str(work))
     if manifest.ranking:
-        words = ["crawlrank rank", name, f"--name {label}"]
+        words = ["crawlrank rank", folder, f"--name {label}"]
         parameters = {
             option: value
             for option, value in manifest.parameters.items()
@@ -44,7 +45,7 @@ def _again(work: Path, label: str, manifest: Manifest) -> str:
         if "--combine" in parameters:
             parameters.pop("--method", None)
     else:
-        words = ["crawlrank run", *([] if manifest.imported else ["ARCHIVE…"]), name]
+        words = ["crawlrank run", *([] if manifest.imported else ["ARCHIVE…"]), f"--work {folder}"]
         parameters = dict(manifest.parameters)
         if not _validated(manifest):
             words.append("--no-validate")

@@ -81,7 +81,7 @@ def _row(side: Side, hosts: LinkedHosts, host: int, bins: int, total: float) -> 
 
 
 def sites_section(finished: Finished) -> list[HostRow] | None:
-    """The best rows of `export-sites`; None for a ranking of pages."""
+    """The best rows of `export --format sites`; None for a ranking of pages."""
     if not finished.method.of_sites:
         return None
     rows: list[HostRow] = read_sites(finished.work).slice(0, SITES).to_pylist()

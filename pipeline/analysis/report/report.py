@@ -2,7 +2,7 @@
 
 Every number is what another command has of the same work folder: the counters of the manifest
 (`status`), precedence.summary.json, report.json (`validate-opic`), positions, classes and links
-(`explain`), `diff` and `agree`. Only lists of bounded length and aggregates are in it. A section is
+(`explain`) and `diff`. Only lists of bounded length and aggregates are in it. A section is
 None where its step is not done, or where the folder has no such data.
 
 Memory: NODE_BYTES a page, of which DuckDB has half; links are read where they are mapped.

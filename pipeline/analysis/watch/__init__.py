@@ -1,1 +1,1 @@
-"""`crawlrank watch`: small graphs for a page in which OPIC runs before one's eyes."""
+"""`crawlrank lab watch`: small graphs for a page in which OPIC runs before one's eyes."""

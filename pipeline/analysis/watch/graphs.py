@@ -41,7 +41,7 @@ def drawn_file(dataset: Path) -> Drawn:
             str(dataset),
             f"more than {MOST_NODES} pages",
             "a graph that can be drawn",
-            "Draw a part of a crawl: crawlrank watch --work DIR --around URI.",
+            "Draw a part of a crawl: crawlrank lab watch DIR --around URI.",
         )
     graph = read_graph(dataset)
     return Drawn(

@@ -21,14 +21,15 @@ from crawlrank.pipeline.cli.parameters.configuration import (
 from crawlrank.pipeline.cli.parameters.help_groups import GroupedCommand
 from crawlrank.pipeline.cli.parameters.reading import reading
 from crawlrank.pipeline.cli.parameters.types import LocalPath, require_utf_8, require_word
+from crawlrank.pipeline.cli.parameters.words import spelled_out, work_option_of
 from crawlrank.pipeline.data.output.standard_output import STDOUT
 from crawlrank.pipeline.terminal import printable
 from crawlrank.pipeline.workfolder.work_folder import refuse_own_file
 
 CONFIGURED = "crawlrank.configured"  # where the context keeps what a file has given
 #: options and arguments that name work folders, and options that name what a command writes
-WORKS = frozenset({"--work", "--against", "work", "work_a", "work_b"})
-OUTPUTS = frozenset({"--output", "--out", "--plot", "--json", "--log"})
+WORKS = frozenset({"--work", "--against", "works"})
+OUTPUTS = frozenset({"--output", "--plot", "--json", "--log"})
 #: commands that take the lock of their work folder, and that show a run which is at work
 WRITERS, SHOW_UNFINISHED = frozenset({"run", "rank", "import-text"}), {"status", "report"}
 #: command and its option that was removed -> what takes its place
@@ -60,27 +61,22 @@ class ConfiguredCommand(GroupedCommand):
         ctx.help_option_names = list(HELP)
         return super().get_help_option_names(ctx)
 
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        options, *arguments = super().collect_usage_pieces(ctx)
+        work = work_option_of(self)
+        return [options, *([work.usage] if work else []), *arguments]
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        args = spelled_out(self, args)
         try:
             if not ctx.resilient_parsing and not {*ctx.help_option_names} & {*args}:
                 ctx.meta[CONFIGURED] = configure(self, ctx, args)
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            raise self._with_cure(ctx, error) from error
-
-    def _with_cure(self, ctx: click.Context, error: click.NoSuchOption) -> click.UsageError:
-        """The error, with what takes the place of a removed option. Most commands have --work; the
-        error of a command that has arguments instead names them."""
-        if cure := REMOVED_OPTIONS.get((str(self.name), error.option_name)):
-            return click.UsageError(f"{error.option_name} was removed. {cure}", ctx)
-        arguments = [param for param in self.params if isinstance(param, click.Argument)]
-        folders = [each for each in arguments if str(each.name).startswith("work")]
-        if error.option_name != "--work" or not folders:
-            return error
-        words = " ".join(str(each.name).upper() for each in folders)
-        which = "folder" if len(folders) == 1 else "folders"
-        cure = f"Give the {which} without it: {ctx.command_path} {words}"
-        return click.UsageError(f"No such option: --work. {cure}", ctx)
+            if cure := REMOVED_OPTIONS.get((str(self.name), error.option_name)):
+                text = f"{error.option_name} was removed. {cure}"
+                raise click.UsageError(text, ctx) from error
+            raise
 
     def invoke(self, ctx: click.Context) -> Any:
         configured: Configured | None = ctx.meta.get(CONFIGURED)

@@ -10,7 +10,7 @@ import difflib
 import os
 import re
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date, time
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,21 +20,20 @@ import click
 from crawlrank.jobs.kernel.storage.opening import require_file
 from crawlrank.pipeline.cli.parameters.help_groups import long_name
 from crawlrank.pipeline.cli.parameters.types import require_word
+from crawlrank.pipeline.cli.parameters.words import TABLES
 
 NAME = "crawlrank.toml"
 VARIABLE = "CRAWLRANK_CONFIG"
 #: options that mean the same for all commands, and may stand above the tables
 SHARED = ("archives", "archives-from", "work", "memory", "jobs", "quiet", "verbose")
 #: commands that take a shared `work` although they can do without one
-WITH_WORK = ("export-precedence", "recrawl")
+WITH_WORK = ("recrawl",)
 #: of these, one on the command line stands for all: the others in the file do not count
 EXCLUSIVE = (
     {"archives", "archives-from"},
     {"iterations", "tolerance"},
     {"method", "combine"},
     {"quiet", "verbose"},
-    {"scores", "work", "lint"},
-    {"output", "lint"},
     {"work", "plan"},
 )
 #: options of paths that are texts to click, as they may be URLs or globs
@@ -68,6 +67,11 @@ class ConfigurationFile:
             raise click.UsageError(f"{path}: cannot be read ({error.strerror}).") from error
         except ValueError as error:  # of TOML or of UTF-8
             raise click.UsageError(f"{path}: no TOML: {error}") from error
+
+    def table_of(self, command: str) -> str:
+        """The name of the table of a command: its own, or a former one that the file has."""
+        former = (name for name, today in TABLES.items() if today == command and name in self.data)
+        return command if command in self.data else next(former, command)
 
     def fault(self, table: str, key: str, what: str) -> click.UsageError:
         """The error for a key of a table; table: empty for what stands above all tables."""
@@ -128,7 +132,7 @@ def configure(command: click.Command, ctx: click.Context, args: Sequence[str]) -
             file.data[key] = _checked(file, ctx, "", key, value, params[key])
     values = {key: value for key, value in values.items() if _is_shared(command, key, params)}
     effective = {key: file.data[key] for key in values}
-    table = str(command.name)
+    table = file.table_of(str(command.name))
     for key, value in file.data.get(table, {}).items():
         if key not in params:
             raise file.fault(table, key, _unknown(f"[{table}] {key}", "option", key, params))
@@ -182,7 +186,15 @@ def _overridden(given: Iterable[str]) -> set[str]:
 def _commands(command: click.Command, ctx: click.Context) -> Collection[str]:
     """The names of all commands that there are."""
     root = ctx.find_root().command
-    return root.commands if isinstance(root, click.Group) else [str(command.name)]
+    return [*_leaves(root), *TABLES] if isinstance(root, click.Group) else [str(command.name)]
+
+
+def _leaves(group: click.Group) -> Iterator[str]:
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from _leaves(command)
+        else:
+            yield name
 
 
 def _check_tables(file: ConfigurationFile, commands: Collection[str]) -> None:

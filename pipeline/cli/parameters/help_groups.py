@@ -14,7 +14,7 @@ GROUPS = {
         --web-bytes --work --ranking --against
         --from --plan --map --uris --folds
         --canonical-links --input-links --graph --order --ratings --report --state --crawl-log
-        --force --check-archives --strict --skip-bad-files""",
+        --force --check --check-archives --strict --skip-bad-files""",
     "Links": """--outlinks --links --nofollow --forms --pdf --max-record --max-links-per-page
         --validators --no-links --timestamps --canonical""",
     "Pages": "--captures --take --fold --gone --keep-www --surt-exact --nodes",
@@ -33,8 +33,8 @@ GROUPS = {
     "Package": "--python --machine --glibc --wheels --upload",
     "Engine": "--runner --jobs --memory",
     "Cluster": "--data --cluster-conf --reducers",
-    "Output": """--output --out --json --format --anchors --top --by --sort --plot
-        --lint --estimate
+    "Output": """--output --json --format --anchors --top --by --sort --plot
+        --estimate
         --quiet --verbose --log""",
     (OTHER := "Other"): "--config --help",
 }
@@ -49,9 +49,10 @@ ELSEWHERE = {
     "import-text": {"--captures": "Input", "--links": "Input"},
     "diff": {"--links": "Output"},
     "explain": {"--links": "Output"},
+    "export": {"--top": "Filters"},
     "recrawl": {"--top": "Heritrix", "--budget": "Heritrix"},
     "export-precedence": {"--report": "Precedence", "--top": "Filters"},
-    "aopic-lab": {"--nodes": "Experiment", "--seed": "Experiment", "--anchors": "Input"},
+    "aopic": {"--nodes": "Experiment", "--seed": "Experiment", "--anchors": "Input"},
     "watch": {"--nodes": "Page"},
 }
 _GROUP_OF = {name: group for group, names in GROUPS.items() for name in names.split()}

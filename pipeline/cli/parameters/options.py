@@ -23,6 +23,7 @@ from crawlrank.pipeline.cli.parameters.groups import (
     option,
 )
 from crawlrank.pipeline.cli.parameters.types import LocalPath, Number, Size, SomeOf, Whole
+from crawlrank.pipeline.cli.parameters.words import WorkOption
 from crawlrank.pipeline.data.memory import Memory, half_of_machine
 from crawlrank.pipeline.options import NODES, RunOptions
 from crawlrank.pipeline.precedence.options import Alias, PrecedenceOptions
@@ -39,9 +40,9 @@ def output_option(*names: str, help: str) -> Decorator:
     return option(*(names or ("--output",)), type=OUTPUT, required=True, help=help)
 
 
-work_option = option(
-    "--work", type=OUTPUT, required=True, help="Work folder, which holds all that a run writes."
-)
+WORK_HELP = "Work folder, which holds all that a run writes."
+run_work_option = option("--work", type=OUTPUT, required=True, help=WORK_HELP)
+work_option = option("--work", cls=WorkOption, type=OUTPUT, required=True, help=WORK_HELP)
 ranking_option = option(
     "--ranking",
     metavar="LABEL",

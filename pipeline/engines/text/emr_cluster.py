@@ -40,7 +40,7 @@ def held_cluster(conf: Path | None, tmp: Path, data: str) -> Iterator[Path]:
     """
     usual = conf or find_mrjob_conf()
     if usual is None:  # mrjob's own defaults are a release of 2020 and a bucket that it makes
-        expected = "one such as emr.conf, which `crawlrank package` makes"
+        expected = "one such as emr.conf, which `crawlrank cluster package` makes"
         raise BadInput("--runner emr", "no configuration", expected, "Name it: --cluster-conf.")
     options = ["--conf-path", str(usual), "--local-tmp-dir", str(tmp), "--quiet"]
     options += marks("emr", tag_of(data), "cluster")

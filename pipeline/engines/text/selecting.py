@@ -59,5 +59,5 @@ def _without_times(links: Locations) -> BadInput:
         ", ".join(map(str, links)),
         "no link has a timestamp",
         "`target source hop timestamp`",
-        "Make links and captures with `crawlrank extract-links --timestamps --canonical`.",
+        "Make links and captures with `crawlrank step extract-links --timestamps --canonical`.",
     )

@@ -63,4 +63,4 @@ def as_text_cure(where: str) -> str | None:
         how = f"are columns, of the runner {EMBEDDED}"
     else:
         return None
-    return f"The datasets of {work} {how}: `crawlrank export-text` writes them as text."
+    return f"The datasets of {work} {how}: `crawlrank export --format text` writes them as text."

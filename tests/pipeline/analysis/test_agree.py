@@ -1,4 +1,4 @@
-"""`agree`: rankings beside each other and beside ratings, through the real command."""
+"""`diff`: rankings beside each other and beside ratings, through the real command."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def work() -> Path:
 
 
 def said(work: Path, *options: object) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads(ok("agree", work, *options, "--json", "-").out)
+    told: dict[str, Any] = json.loads(ok("diff", work, *options, "--json", "-").out)
     return told
 
 
 def scores(work: Path, label: str, tmp: Path, digits: int) -> np.ndarray:
     """By id, rounded."""
     named = () if label == "run" else ("--ranking", label)
-    ok("export-text", "--work", work, *named, "--out", tmp / label)
+    ok("export", "--format", "text", "--work", work, *named, "--out", tmp / label)
     lines = (tmp / label / "pr.txt").read_text().splitlines()
     return np.array([float(f"{float(line.split()[1]):.{digits - 1}e}") for line in lines])
 
@@ -88,11 +88,11 @@ def test_pages_that_differ_most_have_their_best_links(work: Path, tmp_path: Path
 
 
 def test_tables(work: Path) -> None:
-    told = ok("agree", work, "--ranking", "run", "--ranking", "hits").out
+    told = ok("diff", work, "--ranking", "run", "--ranking", "hits").out
     assert "how far rankings agree" in told
     assert "pages by class in run (rows) and hits (columns)" in told
     assert "pages that differ most" in told
-    assert "pages that differ most" not in ok("agree", work).out
+    assert "pages that differ most" not in ok("diff", work).out
 
 
 def test_raters_who_rate_by_indegree(work: Path, tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_raters_who_rate_by_indegree(work: Path, tmp_path: Path) -> None:
     assert score["ranking"]["pages"] == 8
     assert score["ranking"]["share"] == 1 or score["by_order"]  # equal indegrees are by name
     assert all(rater["share"] == 1 for rater in score["raters"])
-    assert "rated pages without a score (1)" in ok("agree", work, "--ratings", path).out
+    assert "rated pages without a score (1)" in ok("diff", work, "--ratings", path).out
 
 
 @pytest.mark.parametrize(
@@ -124,17 +124,17 @@ def test_raters_who_rate_by_indegree(work: Path, tmp_path: Path) -> None:
 def test_ratings_that_are_none(text: str, reason: str, work: Path, tmp_path: Path) -> None:
     path = tmp_path / "ratings.csv"
     path.write_text(text)
-    refused = crawlrank("agree", work, "--ratings", path)
+    refused = crawlrank("diff", work, "--ratings", path)
     assert refused.code == 3
     assert reason in refused.err
 
 
 def test_one_ranking_alone() -> None:
     work = finished(LOOPBACK)
-    refused = crawlrank("agree", work)
+    refused = crawlrank("diff", work)
     assert refused.code == 2
     assert "one ranking only" in refused.err
-    unknown = crawlrank("agree", work, "--ranking", "yours")
+    unknown = crawlrank("diff", work, "--ranking", "yours")
     assert unknown.code == 3
     assert "no ranking yours" in unknown.err
 

@@ -1,4 +1,4 @@
-"""What `audit-precedence` advises on prepared crawls: the fault that each has, and no other.
+"""What `audit` advises on prepared crawls: the fault that each has, and no other.
 
 A crawl is the fetches of 300 listed URIs of three hosts, 20 of them in each of 5 classes, mended or
 broken in one way.
@@ -102,7 +102,7 @@ CRAWLS: dict[str, tuple[Fetches, set[str]]] = {
 
 
 def advice(file: Path, *logs: Path) -> list[str]:
-    said: list[str] = json.loads(ok("audit-precedence", file, *logs, "--json", "-").out)["advice"]
+    said: list[str] = json.loads(ok("audit", file, *logs, "--json", "-").out)["advice"]
     return said
 
 
@@ -136,7 +136,7 @@ def test_the_folder_of_a_job(tmp_path: Path) -> None:
         assert advice(file, folder) == []
     (only,) = advice(file, logs / "crawl.log.cp00001-20260101")
     assert ENDED in only
-    said = crawlrank("audit-precedence", file, tmp_path)
+    said = crawlrank("audit", file, tmp_path)
     assert (said.code, "a folder without a crawl.log" in said.err) == (3, True)
 
 
@@ -159,9 +159,7 @@ def test_the_uri_that_held_a_host_is_named(tmp_path: Path) -> None:
     file = written(tmp_path / "precedence.txt", FILE)
     first = [uri for uri in BEST if HOSTS[0] in uri and LISTED[uri] < 4]
     order = [*first[1:], first[0], *(uri for uri in BEST if uri not in first)]
-    said = ok(
-        "audit-precedence", file, written(tmp_path / "crawl.log", log(seeds(order))), "--json", "-"
-    ).out
+    said = ok("audit", file, written(tmp_path / "crawl.log", log(seeds(order))), "--json", "-").out
     (held, *_) = json.loads(said)["held"]
     later = sum(LISTED[uri] > 1 for uri in first)
     assert held == {
@@ -202,7 +200,7 @@ def test_a_crawl_that_was_ended_at_its_beginning(lines: int, tmp_path: Path) -> 
     )
     written(tmp_path / "crawlrank-pages.log", counts)
     path = written(tmp_path / "crawl.log", log(seeds(BEST[:lines])) if lines else "")
-    said = crawlrank("audit-precedence", file, path)
+    said = crawlrank("audit", file, path)
     assert said.code == (0 if lines else 3)
     assert re.search(
         r"as 3 pages would not be.* \(other-level, never-fetched\)", said.out + said.err
@@ -275,20 +273,20 @@ def test_counts_of_what_heritrix_noted(tmp_path: Path) -> None:
     ]  # fmt: skip
     file = written(tmp_path / "precedence.txt", FILE)
     path = written(tmp_path / "crawl.log", log(fetches))
-    data = json.loads(ok("audit-precedence", file, path, "--json", "-").out)["annotations"]
+    data = json.loads(ok("audit", file, path, "--json", "-").out)["annotations"]
     assert data == {
         "annotated": 36, "default": UNLISTED, "right": 20, "as_unlisted": 10, "other": 0,
         "known": 2, "late": 10, "late_seeds": 10,
     }  # fmt: skip
-    shown = ok("audit-precedence", file, path).out
+    shown = ok("audit", file, path).out
     assert "listed, with the precedence of the file        20" in shown
 
 
 def test_a_log_without_annotations(tmp_path: Path) -> None:
     file = written(tmp_path / "precedence.txt", FILE)
     path = written(tmp_path / "crawl.log", log(seeds(BEST)))
-    assert json.loads(ok("audit-precedence", file, path, "--json", "-").out)["annotations"] is None
-    assert "precedences that Heritrix noted" not in ok("audit-precedence", file, path).out
+    assert json.loads(ok("audit", file, path, "--json", "-").out)["annotations"] is None
+    assert "precedences that Heritrix noted" not in ok("audit", file, path).out
 
 
 @pytest.mark.parametrize(

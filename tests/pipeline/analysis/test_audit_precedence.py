@@ -1,4 +1,4 @@
-"""`crawlrank audit-precedence`: real logs, made ones with one fault each, and bad input."""
+"""`crawlrank audit`: real logs, made ones with one fault each, and bad input."""
 
 from __future__ import annotations
 
@@ -27,9 +27,7 @@ UNLISTED = [f"http://127.0.0.{n}:1808{n}/p{p}.html" for n in (1, 2, 3) for p in 
 
 def audit(file: Path, *logs: Path, by: str = "begin") -> dict[str, Any]:
     """The JSON of a command that ends well."""
-    found: dict[str, Any] = json.loads(
-        ok("audit-precedence", file, *logs, "--json", "-", "--by", by).out
-    )
+    found: dict[str, Any] = json.loads(ok("audit", file, *logs, "--json", "-", "--by", by).out)
     return found
 
 
@@ -251,7 +249,7 @@ def test_faults_that_load_are_counted_and_shown(tmp_path: Path) -> None:
     text = "http://h.example 1\nhttp://h.example/a 200\nhttp://h.example/a 300\n# 7 pages\n"
     file = written(tmp_path / "p.txt", text)
     logs = written(tmp_path / "crawl.log", log(["http://h.example/", "http://h.example/a"]))
-    said = ok("audit-precedence", file, logs).out
+    said = ok("audit", file, logs).out
     for words in ("no slash after the host", "comment that loads", "stalls the crawl", "126+"):
         assert words in said
     assert audit(file, logs)["counts"]["duplicates"] == 1
@@ -259,7 +257,7 @@ def test_faults_that_load_are_counted_and_shown(tmp_path: Path) -> None:
 
 def test_a_file_that_does_not_load_ends_with_3_and_a_cure(tmp_path: Path) -> None:
     file = written(tmp_path / "p.txt", "http://h.example/a 1\n\nhttp://h.example/b\n")
-    said = crawlrank("audit-precedence", file, FIRST)
+    said = crawlrank("audit", file, FIRST)
     assert said.code == 3
     assert "p.txt, line 2: blank line" in said.err
     assert "Lines that stop it: 2" in said.err
@@ -269,15 +267,15 @@ def test_a_file_that_does_not_load_ends_with_3_and_a_cure(tmp_path: Path) -> Non
 def test_missing_and_foreign_files_end_with_3(tmp_path: Path) -> None:
     for file, logs in ((tmp_path / "none", FIRST), (PREC, tmp_path / "none"), (PREC, tmp_path),
                        (PREC, PREC), (PREC, SAMPLES / "aut-example.warc.gz")):  # fmt: skip
-        said = crawlrank("audit-precedence", file, logs)
+        said = crawlrank("audit", file, logs)
         assert (said.code, said.out) == (3, ""), said
         assert "expected" in said.err
 
 
 def test_strict_wants_every_line(tmp_path: Path) -> None:
     path = written(tmp_path / "crawl.log", FIRST.read_text() + "2026-11-21T09:11:36.025Z   200\n")
-    assert "cut short" in ok("audit-precedence", PREC, path).out
-    said = crawlrank("audit-precedence", PREC, path, "--strict")
+    assert "cut short" in ok("audit", PREC, path).out
+    said = crawlrank("audit", PREC, path, "--strict")
     assert said.code == 3
     assert "crawl.log, line 65: cut short" in said.err
 
@@ -293,13 +291,13 @@ def test_never_fetched_while_another_spelling_was(tmp_path: Path) -> None:
 def test_hostile_uris_reach_no_terminal(tmp_path: Path) -> None:
     file = written(tmp_path / "p.txt", "http://h/[red]a[/red] 1\nhttp://h/\x1b[31m 2\n")
     text = log(["http://h/x\x1b[31m", "http://h/[red]b[/red]"])
-    ok("audit-precedence", file, written(tmp_path / "crawl.log", text))  # checked there
+    ok("audit", file, written(tmp_path / "crawl.log", text))  # checked there
 
 
 def test_outputs_are_no_inputs(tmp_path: Path) -> None:
     path = written(tmp_path / "crawl.log", FIRST.read_text())
     for option in ("--json", "--plot"):
-        said = crawlrank("audit-precedence", PREC, path, option, path)
+        said = crawlrank("audit", PREC, path, option, path)
         assert said.code == 2
 
 
@@ -309,28 +307,28 @@ def test_outputs_are_no_inputs(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_picture(tmp_path: Path) -> None:
     for name in ("one.svg", "two.svg", "three.png"):
-        ok("audit-precedence", PREC, FIRST, "--plot", tmp_path / name)
+        ok("audit", PREC, FIRST, "--plot", tmp_path / name)
     assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
     assert (tmp_path / "three.png").read_bytes().startswith(b"\x89PNG")
     drawn = ElementTree.parse(tmp_path / "one.svg")
     assert drawn.getroot().tag.endswith("svg")
-    said = crawlrank("audit-precedence", PREC, FIRST, "--plot", tmp_path / "x.jpg")
+    said = crawlrank("audit", PREC, FIRST, "--plot", tmp_path / "x.jpg")
     assert (said.code, "must end in .png or .svg" in said.err) == (2, True)
 
 
 def test_nothing_in_order_can_be_drawn_too(tmp_path: Path) -> None:
     path = written(tmp_path / "crawl.log", log([("http://h/robots.txt", "P")]))
-    said = ok("audit-precedence", PREC, path, "--plot", tmp_path / "empty.png").out
+    said = ok("audit", PREC, path, "--plot", tmp_path / "empty.png").out
     assert "24 listed URIs were not fetched" in said
 
 
 def test_without_matplotlib_the_rest_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    said = crawlrank("audit-precedence", PREC, FIRST, "--plot", tmp_path / "a.png")
+    said = crawlrank("audit", PREC, FIRST, "--plot", tmp_path / "a.png")
     assert (said.code, "pip install 'matplotlib>=3.8'" in said.err) == (2, True)
 
 
 def test_as_a_process() -> None:
-    said = process("audit-precedence", PREC, FIRST)
+    said = process("audit", PREC, FIRST)
     assert (said.code, said.err) == (0, "")
     assert "what to change" in said.out

@@ -139,8 +139,17 @@ def test_a_captured_page_without_score_tells_why() -> None:
 
 def test_a_folder_without_uris(works: Works, tmp_path: Path) -> None:
     text, work = tmp_path / "text", tmp_path / "work"
-    ok("export-text", "--work", works["columns"][0], "--out", text)
-    ok("import-text", "--work", work, "--graph", text / "pr0.txt", "--map", text / "map.txt")
+    ok("export", "--format", "text", "--work", works["columns"][0], "--out", text)
+    ok(
+        "step",
+        "import-text",
+        "--work",
+        work,
+        "--graph",
+        text / "pr0.txt",
+        "--map",
+        text / "map.txt",
+    )
     assert "is not done" in crawlrank("explain", "--work", work, "x)/").err
     ok("run", "--work", work, "--iterations", 5, "--no-validate", "--quiet")
     key = (text / "map.txt").read_text().split()[1]

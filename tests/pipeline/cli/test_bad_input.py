@@ -69,7 +69,7 @@ def test_no_archive(row: str, command: str, tmp_path: Path) -> None:
         said = crawlrank("run", path, "--work", tmp_path / "work", "--quiet", *INLINE)
     else:
         outputs = ("--output", tmp_path / "l.txt", "--captures", tmp_path / "c.txt")
-        said = crawlrank("extract-links", path, *outputs, *INLINE)
+        said = crawlrank("step", "extract-links", path, *outputs, *INLINE)
         assert not list(tmp_path.glob("*.txt"))
     assert said.code == 3
     assert str(path) in said.err
@@ -137,8 +137,8 @@ def test_escape_sequences_of_uris_stay_inside(tmp_path: Path) -> None:
     said = ok("run", path, "--work", work, "--min-agreement", 0, *INLINE)
     assert "[bold]" in said.out or "%5Bbold" in said.out  # nor is it markup
     ok("status", "--work", work)
-    ok("export-text", "--work", work, "--out", tmp_path / "out\x1b[0m")
-    lint = crawlrank("export-precedence", "--lint", work / "precedence.txt")
+    ok("export", "--format", "text", "--work", work, "--out", tmp_path / "out\x1b[0m")
+    lint = crawlrank("audit", work / "precedence.txt")
     assert lint.code == 0, lint
     for name, rows in datasets(work).items():
         assert b"\x1b" not in rows, name
@@ -198,8 +198,8 @@ def test_any_name_of_a_work_folder(name: str, tmp_path: Path) -> None:
     ok("status", "--work", work)
     wanted = datasets(finished(web, *SHORT))
     assert datasets(work) == wanted
-    ok("gen-graph", work / "input_links", "--output", folder / f"{name}.txt", *INLINE)
-    ok("page-rank", folder / f"{name}.txt", "--output", folder / "pr.txt", "--quiet",
+    ok("step", "gen-graph", work / "input_links", "--output", folder / f"{name}.txt", *INLINE)
+    ok("step", "page-rank", folder / f"{name}.txt", "--output", folder / "pr.txt", "--quiet",
        "--iterations", 2, *INLINE)  # fmt: skip
     assert (folder / "pr.txt").read_bytes() == wanted["ranks"]
 
@@ -209,7 +209,7 @@ def test_odd_names_on_the_local_runner(web: Path, tmp_path: Path) -> None:
     name = os.fsdecode(b" *'\"$x\n\xff")
     archive = Path(shutil.copyfile(web, tmp_path / f"{name}.warc.gz"))
     links, captures = tmp_path / f"{name}.txt", tmp_path / f"c{name}.txt"
-    said = process("extract-links", archive, "--output", links, "--captures", captures,
+    said = process("step", "extract-links", archive, "--output", links, "--captures", captures,
                    "--runner", "local")  # fmt: skip
     assert said.code == 0, said
     assert len(captures.read_bytes().splitlines()) == len(WEB)
@@ -340,7 +340,7 @@ def test_scores_whose_sum_overflows(command: str, tmp_path: Path) -> None:
     if command == "page-rank":
         said = step(command, tmp_path, source, "--iterations", 2)
     else:
-        said = crawlrank(command, "--graph", source, "--work", tmp_path / "work")
+        said = crawlrank("step", command, "--graph", source, "--work", tmp_path / "work")
     assert f"{source}, line 2: score 1e+308 of id 1; expected a finite number" in refused(said)
 
 
@@ -395,7 +395,7 @@ def test_a_read_only_work_folder(web: Path, tmp_path: Path) -> None:
             assert said.code == 3
             assert f"{work}: cannot be used as a work folder (Read-only file system)" in said.err
         outputs = ("--output", disk / "l.txt", "--captures", tmp_path / "c.txt")
-        said = crawlrank("extract-links", web, *outputs, *INLINE)
+        said = crawlrank("step", "extract-links", web, *outputs, *INLINE)
         assert said.code == 3
         assert str(disk) in said.err
 
@@ -407,10 +407,10 @@ def test_outputs_under_a_file(web: Path, tmp_path: Path) -> None:
     assert said.code == 3
     assert str(below) in said.err
     outputs = ("--output", below, "--captures", tmp_path / "c.txt")
-    assert crawlrank("extract-links", web, *outputs, *INLINE).code == 3
+    assert crawlrank("step", "extract-links", web, *outputs, *INLINE).code == 3
     scores = tmp_path / "scores.txt"
     scores.write_text("1.0\thttp://a/\ta)/\n")
-    said = crawlrank("export-precedence", scores, "--output", below)
+    said = crawlrank("step", "export-precedence", scores, "--output", below)
     assert said.code == 3
     assert str(tmp_path / "file") in said.err
 
@@ -446,7 +446,7 @@ def test_control_c(runner: str, tmp_path: Path) -> None:
         ("run", "x.warc"),
         ("no-such-command",),
         ("export-precedence",),
-        ("extract-links", "x.warc", "--output", "same.txt", "--captures", "same.txt"),
+        ("step", "extract-links", "x.warc", "--output", "same.txt", "--captures", "same.txt"),
     ],
 )
 def test_wrong_usage(
@@ -463,7 +463,7 @@ def test_the_damaged_samples_are_read_to_their_end(tmp_path: Path) -> None:
     damage = {}
     for path in sorted(DAMAGED.iterdir()):
         outputs = ("--output", tmp_path / "l.txt", "--captures", tmp_path / "c.txt")
-        said = ok("extract-links", path, *outputs, *INLINE)
+        said = ok("step", "extract-links", path, *outputs, *INLINE)
         damage[path.name] = dict(re.findall(r"^damage\.(\S+) +(\d+)\b", said.err, re.M))
         assert (tmp_path / "c.txt").read_bytes().count(b"\n") >= 1
     assert damage["bad-lengths.arc.gz"]
@@ -477,13 +477,22 @@ def test_archives_named_from_another_folder(
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     ok("run", f"../{web.name}", "--work", "work", *INLINE, "--iterations", 2, "--no-validate")
-    ok("extract-links", f"../{web.name}", "--output", "l.txt", "--captures", "c.txt", *INLINE)
+    ok(
+        "step",
+        "extract-links",
+        f"../{web.name}",
+        "--output",
+        "l.txt",
+        "--captures",
+        "c.txt",
+        *INLINE,
+    )
 
 
 def test_no_output_overwrites_an_input(web: Path, tmp_path: Path) -> None:
     before = web.read_bytes()
     captures = tmp_path / "captures.txt"
-    said = crawlrank("extract-links", web, "--output", web, "--captures", captures, *INLINE)
+    said = crawlrank("step", "extract-links", web, "--output", web, "--captures", captures, *INLINE)
     assert said.code == 2
     assert "is an input too" in said.err
     assert web.read_bytes() == before
@@ -499,4 +508,3 @@ def test_a_work_folder_inside_another_is_refused(web: Path, tmp_path: Path) -> N
 def test_options_that_exclude_each_other(web: Path, tmp_path: Path) -> None:
     both = ("--iterations", 3, "--tolerance", 0.1)
     assert crawlrank("run", web, "--work", tmp_path / "work", *both).code == 2
-    assert crawlrank("export-precedence", "scores.txt", "--lint", "precedence.txt").code == 2

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 import click
 import pyarrow.parquet as pq
@@ -17,26 +18,25 @@ import pytest
 from support.crawls import INLINE, Said, crawlrank, datasets, environment, ok
 from support.paths import LOOPBACK, ROOT
 
-from crawlrank.pipeline.cli import loaded, main
+from crawlrank.pipeline.cli import COMMANDS, GROUPS, loaded, main
 from crawlrank.pipeline.steps import STEPS
 
-COMMANDS = list(main.commands)
 HEAVY = {"numpy", "numba", "pyarrow", "duckdb", "mrjob", "selectolax"}
-OF_FOLDERS = ("status", "check", "diff", "explain", "import-text", "export-text")
+OF_FOLDERS = ("status", "diff", "explain", "step import-text")
 
 
 def test_the_steps_are_commands() -> None:
-    assert set(STEPS) <= set(COMMANDS)
+    assert {f"step {name}" for name in STEPS} <= set(COMMANDS)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 @pytest.mark.parametrize("option", ["--help", "-h"])
 def test_help(name: str, option: str) -> None:
-    said = ok(name, option)
+    said = ok(*name.split(), option)
     assert said.out.startswith("Usage: ")
     command = loaded(name)
     for parameter in command.params:
-        if isinstance(parameter, click.Option):
+        if isinstance(parameter, click.Option) and not parameter.hidden:
             assert parameter.opts[0] in said.out
     assert not said.err
 
@@ -47,13 +47,23 @@ def test_version() -> None:
 
 def test_the_group_says_what_it_is_for() -> None:
     said = ok("--help")
-    assert all(name in said.out for name in COMMANDS)
+    assert all(name in said.out for name in {words.split()[0] for words in COMMANDS})
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_a_group_lists_its_commands(name: str) -> None:
+    said = ok(name, "--help")
+    own = [words.split()[1] for words in COMMANDS if words.startswith(f"{name} ")]
+    assert own
+    assert all(re.search(rf"^  {each} ", said.out, re.MULTILINE) for each in own)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_group_has_the_first_sentence_of_each_help(name: str) -> None:
-    listed, command = main.commands[name], loaded(name)
-    assert command.name == name
+    *group, last = name.split()
+    commands = cast(click.Group, main.commands[group[0]]).commands if group else main.commands
+    listed, command = commands[last], loaded(name)
+    assert command.name == last
     for limit in range(10, 120):
         assert listed.get_short_help_str(limit) == command.get_short_help_str(limit)
 
@@ -80,9 +90,9 @@ for words in json.loads(sys.argv[1]):
 @pytest.mark.slow
 def test_a_command_loads_what_it_needs() -> None:
     """The group, and what only looks at folders, no heavy library at all."""
-    few = [["--help"], ["--version"], *([name, "--help"] for name in OF_FOLDERS)]
+    few = [["--help"], ["--version"], *([*name.split(), "--help"] for name in OF_FOLDERS)]
     *none, inspect, extract = heavy_libraries_of(
-        *few, ["inspect", "--help"], ["extract-links", "--help"]
+        *few, ["inspect", "--help"], ["step", "extract-links", "--help"]
     )
     assert none == [set()] * len(few)
     assert inspect <= {"selectolax"}
@@ -103,7 +113,7 @@ def test_a_run_loads_mrjob_for_jobs_alone(tmp_path: Path) -> None:
 def test_every_command_and_option_is_documented(name: str) -> None:
     pages = "\n".join(page.read_text() for page in (ROOT / "docs").glob("*.md"))
     assert name in pages
-    options = [p for p in loaded(name).params if isinstance(p, click.Option)]
+    options = [p for p in loaded(name).params if isinstance(p, click.Option) and not p.hidden]
     missing = [option.opts[0] for option in options if option.opts[0] not in pages]
     assert not missing
 
@@ -124,7 +134,7 @@ class Steps:
         return self.folder / f"{name}{self.ending}"
 
     def step(self, command: str, *args: object) -> Said:
-        return ok(command, *args, *INLINE)
+        return ok("step", command, *args, *INLINE)
 
     def all(self, *archives: Path, rounds: int = 3) -> bytes:
         path, step = self.path, self.step
@@ -136,13 +146,29 @@ class Steps:
         step("assign-ids", path("canonical_links"), *outputs)
         step("gen-graph", path("input_links"), "--output", path("graph"))
         told = ("--report", self.folder / "new" / "rounds.json", "--quiet")
-        step("page-rank", path("graph"), "--output", path("ranks"), "--iterations", rounds, *told)
+        step(
+            "page-rank",
+            path("graph"),
+            "--output",
+            path("ranks"),
+            "--iterations",
+            rounds,
+            *told,
+        )
         inputs = ("--map", path("map"), "--uris", path("uris"))
         step("join-scores", path("ranks"), *inputs, "--output", path("scores"))
         precedence = self.folder / "p.txt"
-        ok("export-precedence", path("scores"), "--uris", path("uris"), "--output", precedence)
-        ok("validate-opic", path("graph"), path("ranks"), "--output", self.folder / "report",
-           "--min-agreement", 0)  # fmt: skip
+        ok(
+            "step",
+            "export-precedence",
+            path("scores"),
+            "--uris",
+            path("uris"),
+            "--output",
+            precedence,
+        )
+        outputs = ("--output", self.folder / "report")
+        ok("step", "validate-opic", path("graph"), path("ranks"), *outputs, "--min-agreement", 0)
         assert (self.folder / "report" / "report.json").exists()
         assert (self.folder / "new" / "rounds.json").exists()
         return precedence.read_bytes()
@@ -153,9 +179,9 @@ def test_steps_read_the_tables_of_others(web: Path, more_web: Path, tmp_path: Pa
     for ending, form in ((".txt", "text"), (".parquet", "parquet"), ("", "parquet")):
         links, captures = tmp_path / f"links{ending}", tmp_path / f"captures{ending}"
         outputs = ("--output", links, "--captures", captures, "--format", form)
-        ok("extract-links", web, more_web, *outputs, *INLINE)
+        ok("step", "extract-links", web, more_web, *outputs, *INLINE)
         outputs = ("--output", tmp_path / "canonical", "--uris", tmp_path / "uris.txt")
-        ok("canonicalize", links, "--captures", captures, *outputs, *INLINE)
+        ok("step", "canonicalize", links, "--captures", captures, *outputs, *INLINE)
         canonical = b"".join(part.read_bytes() for part in (tmp_path / "canonical").iterdir())
         found.append((canonical, (tmp_path / "uris.txt").read_bytes()))
         shutil.rmtree(tmp_path / "canonical")
@@ -166,7 +192,7 @@ def test_steps_read_the_tables_of_others(web: Path, more_web: Path, tmp_path: Pa
 def test_a_format_that_the_name_denies(web: Path, tmp_path: Path) -> None:
     outputs = ("--output", tmp_path / "l.parquet", "--captures", tmp_path / "c.txt")
     for form in ("text", "parquet"):
-        said = crawlrank("extract-links", web, *outputs, "--format", form, *INLINE)
+        said = crawlrank("step", "extract-links", web, *outputs, "--format", form, *INLINE)
         assert said.code == 2
         assert "end in .parquet, with --format" in said.err
     assert not list(tmp_path.glob("?.*"))
@@ -203,7 +229,7 @@ def test_globs_and_several_inputs(web: Path, more_web: Path, tmp_path: Path) -> 
             "--captures",
             tmp_path / f"c{number}.txt",
         )
-        ok("extract-links", archive, *outputs, *INLINE)
+        ok("step", "extract-links", archive, *outputs, *INLINE)
     found = []
     for names, others in (
         (["l[01].txt"], ["c?.txt"]),
@@ -212,7 +238,7 @@ def test_globs_and_several_inputs(web: Path, more_web: Path, tmp_path: Path) -> 
         out = tmp_path / f"out{len(found)}.txt"
         more = [word for name in others for word in ("--captures", tmp_path / name)]
         outputs = ("--output", out, "--uris", tmp_path / "uris.txt")
-        ok("canonicalize", *(tmp_path / name for name in names), *more, *outputs, *INLINE)
+        ok("step", "canonicalize", *(tmp_path / name for name in names), *more, *outputs, *INLINE)
         found.append((out.read_bytes(), (tmp_path / "uris.txt").read_bytes()))
     assert found[0] == found[1]
     assert b"example,b)/x" in found[0][0]
@@ -233,32 +259,32 @@ def test_a_table_of_scores(web: Path, tmp_path: Path) -> None:
     made = []
     for scores in (steps.path("scores"), output):
         uris = ("--uris", steps.path("uris"), "--output", tmp_path / "again.txt")
-        ok("export-precedence", scores, *uris)
+        ok("step", "export-precedence", scores, *uris)
         made.append((tmp_path / "again.txt").read_bytes())
     assert made[0] == made[1]
 
 
 def test_outputs_that_are_there(web: Path, tmp_path: Path) -> None:
     outputs = ("--output", tmp_path / "links", "--captures", tmp_path / "captures.txt")
-    ok("extract-links", web, *outputs, *INLINE)
+    ok("step", "extract-links", web, *outputs, *INLINE)
     before = (tmp_path / "captures.txt").read_bytes()
-    said = crawlrank("extract-links", web, *outputs, *INLINE)
+    said = crawlrank("step", "extract-links", web, *outputs, *INLINE)
     assert said.code == 3
     assert f"{tmp_path / 'links'}: is there already" in said.err
     shutil.rmtree(tmp_path / "links")
     (tmp_path / "captures.txt").write_text("old")
-    ok("extract-links", web, *outputs, *INLINE)  # a file is replaced
+    ok("step", "extract-links", web, *outputs, *INLINE)  # a file is replaced
     assert (tmp_path / "captures.txt").read_bytes() == before
 
 
 def test_an_interrupted_page_rank_leaves_no_ranks(tmp_path: Path) -> None:
     (tmp_path / "pr0.txt").write_text("0\t1.0\tO:1\n1\t1.0\tO:dummy\ndummy\t1.0\tO:dummy\n")
-    said = crawlrank("page-rank", tmp_path / "pr0.txt", "--output", tmp_path / "pr.txt",
+    said = crawlrank("step", "page-rank", tmp_path / "pr0.txt", "--output", tmp_path / "pr.txt",
                      "--max-rounds", 2, "--tolerance", 1e-14, *INLINE)  # fmt: skip
     assert said.code == 4
     assert (tmp_path / "pr.txt").exists()  # not converged: kept, as the message says
     (tmp_path / "pr.txt").unlink()
-    said = crawlrank("page-rank", tmp_path / "pr0.txt", "--output", tmp_path / "pr.txt",
+    said = crawlrank("step", "page-rank", tmp_path / "pr0.txt", "--output", tmp_path / "pr.txt",
                      "--report", tmp_path / "pr0.txt" / "no.json", *INLINE)  # fmt: skip
     assert said.code == 3
     assert not (tmp_path / "pr.txt").exists()

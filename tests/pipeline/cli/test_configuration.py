@@ -137,7 +137,7 @@ def test_what_is_said_of_the_file(folder: Path) -> None:
     """Which options are from it, unless the command is to be quiet."""
     Path("scores.txt").write_text("1.5\thttp://a.example/\tcom,example)/\n")
     configuration("[export-precedence]\nbins = 3\n")
-    words = ("export-precedence", "scores.txt", "--output", "p.txt")
+    words = ("step", "export-precedence", "scores.txt", "--output", "p.txt")
     assert "Options from crawlrank.toml: bins\n" in ok(*words).err
     assert "Options" not in ok(*words, "--config", os.devnull).err
     configuration("quiet = true\n[inspect]\nno-links = true\n")
@@ -255,12 +255,12 @@ def test_every_option_may_stand_in_the_file(name: str) -> None:
         if not (isinstance(param.type, click.Path) and param.type.exists)
     }
     values = {key: value_for(param) for key, param in params.items()}
-    configuration(f"[{name}]\n" + as_toml(values))
-    context = click.Context(command, info_name=name)
+    configuration(f"[{command.name}]\n" + as_toml(values))
+    context = click.Context(command, info_name=command.name)
     configure(command, context, [])
     assert context.default_map is not None
     assert context.default_map.keys() == {str(param.name) for param in params.values()}
-    again = click.Context(command, info_name=name)
+    again = click.Context(command, info_name=command.name)
     again.default_map = context.default_map
     for param in params.values():
         param.type_cast_value(again, context.default_map[str(param.name)])
@@ -274,7 +274,7 @@ def test_shared_options_are_options_of_run() -> None:
 def test_a_shared_work_folder_serves_all_commands(folder: Path) -> None:
     configuration(
         f'archives = "{LOOPBACK}"\nwork = "w"\nquiet = true\n[run]\nbins = 3\nvalidate = false\n'
-        '[export-precedence]\nformat = "csv"\n'
+        '[export]\nformat = "csv"\n'
     )
     ok("run")
     about = manifest_of(folder / "w")["runs"]["last"][-1]
@@ -282,16 +282,14 @@ def test_a_shared_work_folder_serves_all_commands(folder: Path) -> None:
     assert about["configuration"] == "crawlrank.toml"
     assert about["configured"]["bins"] == 3
     assert "Configuration: crawlrank.toml: archives = " in ok("status").out
-    ok("export-precedence", "--output", "list.csv")
+    ok("export", "--output", "list.csv")
     assert {line.split(",")[2] for line in Path("list.csv").read_text().splitlines()[1:]}
-    ok("check")
-    Path("scores.txt").write_text("1.5\thttp://a.example/\tcom,example)/\n")
-    taken = ok("export-precedence", "scores.txt", "--output", "p.txt", "--classes-over", "all")
-    assert "Options from crawlrank.toml: format\n" in taken.err  # and not the work folder
+    ok("status", "--check")
+    ok("explain", "http://127.0.0.1:18081/")
     (folder / "l.txt").write_text("http://a.example/ 1\n")
-    assert "1 line, 1 of them load" in ok("export-precedence", "--lint", "l.txt").out
-    configuration('work = "w"\n[export-precedence]\noutput = "p.txt"\n')
-    assert "1 line, 1 of them load" in ok("export-precedence", "--lint", "l.txt").out
+    assert "1 line, 1 of them load" in ok("audit", "l.txt").out
+    configuration('work = "w"\n[export]\noutput = "p.txt"\n')
+    assert "1 line, 1 of them load" in ok("audit", "l.txt").out
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ import click
 import pytest
 from support.crawls import ok
 
-from crawlrank.pipeline.cli import main
+from crawlrank.pipeline.cli import commands, main
 from crawlrank.pipeline.cli.commands import COMMANDS, PURPOSES, loaded
 from crawlrank.pipeline.cli.parameters import help_groups
 from crawlrank.pipeline.cli.parameters.help_groups import ELSEWHERE, GROUPS, group_of, long_name
@@ -39,7 +39,7 @@ def test_a_command_has_the_help_options_of_its_group_without_it_too(name: str) -
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_fits(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", str(COLUMNS))
-    lines = ok(name, "--help").out.splitlines()
+    lines = ok(*name.split(), "--help").out.splitlines()
     assert len(lines) > 5
     assert [line for line in lines if len(line) > COLUMNS] == []
 
@@ -47,12 +47,12 @@ def test_help_fits(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_each_option_is_in_one_group(name: str) -> None:
     """A new option goes into a row of GROUPS."""
-    shown = sections(ok(name, "--help").out)
+    shown = sections(ok(*name.split(), "--help").out)
     assert shown.keys() <= GROUPS.keys()
     for option in options_of(name):
         spelled = re.compile(rf"^  (-\w, )?{long_name(option)}( |$)", re.MULTILINE)
         heads = [head for head, text in shown.items() if spelled.search(text)]
-        assert heads == [group_of(name, option)], long_name(option)
+        assert heads == [group_of(name.split()[-1], option)], long_name(option)
 
 
 def test_the_groups_of_run_are_those_that_a_reader_looks_for() -> None:
@@ -64,8 +64,9 @@ def test_the_groups_of_run_are_those_that_a_reader_looks_for() -> None:
 def test_the_table_of_groups_has_no_dead_rows() -> None:
     known = {name: {long_name(option) for option in options_of(name)} for name in COMMANDS}
     assert help_groups._GROUP_OF.keys() <= set().union(*known.values())
+    of_names = {words.split()[-1]: options for words, options in known.items()}
     for command, own in ELSEWHERE.items():
-        assert own.keys() <= known[command], command
+        assert own.keys() <= of_names[command], command
 
 
 def test_an_option_is_in_one_row_only() -> None:
@@ -75,15 +76,14 @@ def test_an_option_is_in_one_row_only() -> None:
 
 def test_every_command_has_a_purpose() -> None:
     listed = [name for names in PURPOSES.values() for name in names]
-    assert sorted(listed) == sorted(COMMANDS)
+    assert sorted(listed) == sorted({words.split()[0] for words in COMMANDS})
 
 
 def test_the_list_of_commands_cuts_no_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", str(COLUMNS))
     said = ok("--help").out
     assert "..." not in said.partition("\n")[2]
+    first = {words: sentence for words, (_, sentence) in COMMANDS.items() if " " not in words}
     listed = dict(re.findall(r"^  ([a-z-]+) {2,}(.*)$", said, re.MULTILINE))
-    assert {name: listed[name] for name in COMMANDS} == {
-        name: sentence for name, (_, sentence) in COMMANDS.items()
-    }
-    assert {*main.commands} == {*COMMANDS}
+    assert {**first, **commands.GROUPS, "--version": "Show the version and exit."} == listed
+    assert {*main.commands} == listed.keys() - {"--version"}

@@ -1,4 +1,4 @@
-"""`crawlrank aopic-lab` as users run it: what it prints and writes, its exit codes."""
+"""`crawlrank lab aopic` as users run it: what it prints and writes, its exit codes."""
 
 from __future__ import annotations
 
@@ -48,6 +48,6 @@ def test_what_is_refused(
 ) -> None:
     pytest.importorskip("matplotlib", reason="the extra crawlrank[plot] is absent")
     monkeypatch.chdir(tmp_path)
-    said = crawlrank("aopic-lab", "--output", "out", *arguments)
+    said = crawlrank("lab", "aopic", "--output", "out", *arguments)
     assert (said.code, reason in said.err) == (code, True), said
     assert not (tmp_path / "out").exists()

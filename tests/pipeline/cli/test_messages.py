@@ -59,7 +59,7 @@ def test_there_are_numbers_to_check(work: Path, tmp_path: Path) -> None:
     ok("diff", work, work, "--top", most, "--links", most)
     ok("explain", "--work", work, "http://127.0.0.1:18081/", "--links", most)
     output = tmp_path / "seeds.txt"
-    ok("export-precedence", "--work", work, "--output", output, "--format", "seeds", "--top", most)
+    ok("export", "--work", work, "--output", output, "--format", "seeds", "--top", most)
 
 
 @pytest.mark.parametrize("size", ["99999999TB", "9" * 400 + "TB"])
@@ -102,8 +102,8 @@ def test_there_are_paths_to_check() -> None:
         ("run", LOOPBACK, "--work", URL),
         ("run", LOOPBACK, "--work", "w", "--method", "personalized", "--seeds", URL),
         ("status", "--work", URL),
-        ("export-precedence", "--lint", URL),
-        ("audit-precedence", URL, URL),
+        ("audit", URL),
+        ("audit", URL, URL),
         ("inspect", LOOPBACK, "--json", URL),
     ],
     ids=lambda words: " ".join(map(str, words[:1])),
@@ -118,12 +118,15 @@ def test_a_url_where_a_path_is_needed(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("command", ["canonicalize", "gen-graph", "validate-opic", "import-text"])
+@pytest.mark.parametrize(
+    "command",
+    [f"step {name}" for name in ("canonicalize", "gen-graph", "validate-opic", "import-text")],
+)
 def test_a_url_where_a_dataset_is_needed(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    said = crawlrank(command, *READERS[command](URL))
+    said = crawlrank(*command.split(), *READERS[command](URL))
     assert said.code == 3 or "is a URL" in said.err
     assert "archive.example/crawl/seeds.txt: a URL" in said.err or "is a URL" in said.err
     assert [path.name for path in tmp_path.iterdir() if path.name != "w"] == []
@@ -145,9 +148,9 @@ def record(kind: str, uri: str, body: str) -> bytes:
     [
         ("inspect",),
         ("run", "--work", "w", "--quiet"),
-        ("extract-links", "--output", "l.txt", "--captures", "c.txt"),
+        ("step", "extract-links", "--output", "l.txt", "--captures", "c.txt"),
     ],
-    ids=lambda words: str(words[0]),
+    ids=lambda words: " ".join(words[:2]),
 )
 def test_a_wet_file_is_named_as_such(
     words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -157,7 +160,7 @@ def test_a_wet_file_is_named_as_such(
     records = [record("warcinfo", "x", "software: x\r\n")]
     records += [record("conversion", f"http://a.example/{n}", "words") for n in range(3)]
     wet.write_bytes(b"".join(map(gzip.compress, records)))
-    said = crawlrank(words[0], wet, *words[1:])
+    said = crawlrank(*words, wet)
     assert said.code == 3
     assert f"{wet}: a WET file, with the text of pages and no links" in said.err
     assert "WARC" in said.err.partition("expected")[2]
@@ -172,10 +175,10 @@ ENDLESS = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "pipe")
 @pytest.mark.parametrize(
     "words",
     [
-        ("export-precedence", "--work", "{work}", "--output"),
+        ("export", "--work", "{work}", "--output"),
         ("inspect", str(LOOPBACK), "--json"),
         ("report", "--work", "{work}", "--output"),
-        ("extract-links", str(LOOPBACK), "--captures", "c.txt", "--output"),
+        ("step", "extract-links", str(LOOPBACK), "--captures", "c.txt", "--output"),
         ("explain", "--work", "{work}", "http://127.0.0.1:18081/p0.html", "--json"),
     ],
     ids=lambda words: str(words[0]),
@@ -216,24 +219,24 @@ def binary_files(work: Path, folder: Path) -> dict[str, tuple[Path, str]]:
     (folder / "gzip.txt").write_bytes(gzip.compress(b"http://a.example/ http://b.example/ L\n"))
     return {
         "a table in Parquet": (folder / "parquet.txt", ".parquet"),
-        "an array of NumPy": (folder / "numpy.txt", "export-text"),
+        "an array of NumPy": (folder / "numpy.txt", "export --format text"),
         "a gzip file": (folder / "gzip.txt", ".gz"),
     }
 
 
 READERS: dict[str, Callable[[object], tuple[object, ...]]] = {
-    "canonicalize": lambda path: (path, "--output", "a.txt", "--uris", "b.txt", *INLINE),
-    "assign-ids": lambda path: (path, "--output", "a.txt", "--map", "b.txt", *INLINE),
-    "gen-graph": lambda path: (path, "--output", "a.txt", *INLINE),
-    "page-rank": lambda path: (path, "--output", "a.txt", *INLINE),
-    "join-scores": lambda path: (
+    "step canonicalize": lambda path: (path, "--output", "a.txt", "--uris", "b.txt", *INLINE),
+    "step assign-ids": lambda path: (path, "--output", "a.txt", "--map", "b.txt", *INLINE),
+    "step gen-graph": lambda path: (path, "--output", "a.txt", *INLINE),
+    "step page-rank": lambda path: (path, "--output", "a.txt", *INLINE),
+    "step join-scores": lambda path: (
         *(path, "--map", path, "--uris", path, "--output", "a.txt"),
         *INLINE,
     ),
-    "export-precedence": lambda path: (path, "--output", "a.txt"),
-    "validate-opic": lambda path: (path, path, "--output", "a.json"),
-    "import-text": lambda path: ("--links", path, "--work", "w"),
-    "audit-precedence": lambda path: (path, SAMPLES / "heritrix-loopback.crawl.log"),
+    "step export-precedence": lambda path: (path, "--output", "a.txt"),
+    "step validate-opic": lambda path: (path, path, "--output", "a.json"),
+    "step import-text": lambda path: ("--links", path, "--work", "w"),
+    "audit": lambda path: (path, SAMPLES / "heritrix-loopback.crawl.log"),
 }
 
 
@@ -244,7 +247,7 @@ def test_a_binary_file_is_named_where_text_is_needed(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     path, cure = binary_files(work, tmp_path)[kind]
-    said = crawlrank(command, *READERS[command](path))
+    said = crawlrank(*command.split(), *READERS[command](path))
     assert said.code == 3, said
     assert f"{kind}, not text" in said.err
     assert path.name in said.err
@@ -255,7 +258,7 @@ def test_a_binary_file_is_named_where_text_is_needed(
 @pytest.mark.parametrize("kind", ["a table in Parquet", "an array of NumPy"])
 def test_lint_does_not_go_through_a_binary_file(kind: str, work: Path, tmp_path: Path) -> None:
     path, _ = binary_files(work, tmp_path)[kind]
-    said = crawlrank("export-precedence", "--lint", path)
+    said = crawlrank("audit", path)
     assert (said.code, said.out) == (3, "")
     assert f"{path}: {kind}, not text" in said.err
 
@@ -268,7 +271,7 @@ def test_an_archive_is_no_precedence_file(archive: str, packed: bool, tmp_path: 
     lines = first + b"a line of it\n" * 9000
     path.write_bytes(gzip.compress(lines)[:-8] if packed else lines)
     log = SAMPLES / "heritrix-loopback.crawl.log"
-    for words in (("export-precedence", "--lint", path), ("audit-precedence", path, log)):
+    for words in (("audit", path), ("audit", path, log)):
         said = crawlrank(*words)
         assert (said.code, said.out) == (3, "")
         assert f"an {archive.upper()}" in said.err or f"a {archive.upper()}" in said.err
@@ -279,7 +282,7 @@ def test_lint_shows_some_findings_of_a_kind(tmp_path: Path) -> None:
     path.write_text(
         "".join(f"http://a.example/{n} 400\n" for n in range(500)) + "http://b.example/ x\n"
     )
-    said = crawlrank("export-precedence", "--lint", path)
+    said = crawlrank("audit", path)
     assert sum(line.startswith("line ") for line in said.out.splitlines()) == 21
     assert "\n… and 480 more: " in said.out
     assert "line 501: " in said.out and "501 lines" in said.out
@@ -310,7 +313,7 @@ def test_a_job_alone_names_a_binary_file(work: Path, tmp_path: Path) -> None:
         ("inspect", "--quiet", "--jobs", "1"),
         ("run", "--work", "w", "--quiet", "--jobs", "1"),
         ("run", "--work", "w", "--quiet", *INLINE),
-        ("extract-links", "--output", "l.txt", "--captures", "c.txt"),
+        ("step", "extract-links", "--output", "l.txt", "--captures", "c.txt"),
     ],
     ids=lambda words: " ".join(words),
 )
@@ -322,7 +325,7 @@ def test_each_archive_that_cannot_be_read_is_named(
     paths = [tmp_path / f"{name}.warc.gz" for name in bad]
     for path, data in zip(paths, bad.values(), strict=True):
         path.write_bytes(data)
-    said = crawlrank(words[0], LOOPBACK, *paths, *words[1:])
+    said = crawlrank(*words, LOOPBACK, *paths)
     assert said.code == 3, said
     assert "crawlrank: 4 of 5 archives cannot be read:\n" in said.err
     reasons = dict(re.findall(r"^  (\S+): (.+)$", said.err.partition("cannot be read")[2], re.M))
@@ -375,7 +378,7 @@ def test_the_summary_of_lint_agrees_with_its_outcome(
 ) -> None:
     path = tmp_path / "precedence.txt"
     path.write_text(lines)
-    said = crawlrank("export-precedence", "--lint", path)
+    said = crawlrank("audit", path)
     assert said.code == code, said
     assert summary in said.out
     assert outcome in said.err
@@ -437,7 +440,7 @@ def test_texts_that_are_no_utf_8_are_refused(tmp_path: Path) -> None:
     for words in (
         ("explain", "http://\udcff/", "--work", work),
         ("rank", "--work", work, "--method", "hits", "--name", "\udcff"),
-        ("export-precedence", "--work", work, "--host", "\udcff", "--output", tmp_path / "p"),
+        ("export", "--work", work, "--host", "\udcff", "--output", tmp_path / "p"),
     ):
         said = crawlrank(*words)
         assert said.code == 2, said

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-import click
 import pytest
 from support.crawls import crawlrank, ok
 from support.paths import LOOPBACK
@@ -20,13 +19,13 @@ NEEDED = {
     "explain": ("http://127.0.0.1/",),
     "plan": ("--budget", "5/day"),
 }
-SAFE = {("plan", "--json"): "--output", ("export-sites", "--json"): "--output"}  # also needed
+SAFE = {("plan", "--json"): "--output", ("export", "--json"): "--output"}  # also needed
 CASES = [
     (name, parameter.opts[0])
     for name in COMMANDS
     for parameter in loaded(name).params
     if {*parameter.opts} & OUTPUTS
-    and any(each.name in ("work", "works", "work_a") for each in loaded(name).params)
+    and any(each.name in ("work", "works") for each in loaded(name).params)
 ]
 
 
@@ -43,14 +42,18 @@ def contents(work: Path) -> dict[Path, bytes]:
 
 
 def test_there_are_commands_to_check() -> None:
-    assert {"export-precedence", "hosts", "report", "plan", "diff"} <= {name for name, _ in CASES}
+    assert {"export", "hosts", "report", "plan", "diff"} <= {name for name, _ in CASES}
+
+
+def place(name: str, work: Path) -> tuple[object, ...]:
+    """The work folder as the command takes it."""
+    return ("--work", work) if name == "run" else (work, work) if name == "diff" else (work,)
 
 
 @pytest.mark.parametrize(("name", "option"), CASES)
 def test_outputs_in_a_work_folder(name: str, option: str, made: Path, tmp_path: Path) -> None:
     work = shutil.copytree(made, tmp_path / "work")
-    arguments = [each.name for each in loaded(name).params if isinstance(each, click.Argument)]
-    where = (work, work) if name == "diff" else (work,) if "work" in arguments else ("--work", work)
+    where = place(name, work)
     other = SAFE.get((name, option))
     before = contents(work)
     for target in (
@@ -61,7 +64,7 @@ def test_outputs_in_a_work_folder(name: str, option: str, made: Path, tmp_path: 
         ".lock",
     ):
         more = (other, tmp_path / "safe") if other else ()
-        said = crawlrank(name, *where, *NEEDED.get(name, ()), *more, option, work / target)
+        said = crawlrank(*name.split(), *where, *NEEDED.get(name, ()), *more, option, work / target)
         assert (said.code, "a path of its own" in said.err) == (3, True), said
         assert contents(work) == before
 
@@ -69,14 +72,13 @@ def test_outputs_in_a_work_folder(name: str, option: str, made: Path, tmp_path: 
 @pytest.mark.parametrize(("name", "option"), CASES)
 def test_outputs_that_are_links(name: str, option: str, made: Path, tmp_path: Path) -> None:
     """One that leads to itself is refused. Through others, what they lead to is written."""
-    arguments = [each.name for each in loaded(name).params if isinstance(each, click.Argument)]
-    where = (made, made) if name == "diff" else (made,) if "work" in arguments else ("--work", made)
+    where = place(name, made)
     more = (other, tmp_path / "safe") if (other := SAFE.get((name, option))) else ()
     loop = tmp_path / "loop.csv"
     loop.symlink_to(tmp_path / "pool.csv")
     (tmp_path / "pool.csv").symlink_to(loop)
     for target in (loop, loop / "file.csv"):
-        said = crawlrank(name, *where, *NEEDED.get(name, ()), *more, option, target)
+        said = crawlrank(*name.split(), *where, *NEEDED.get(name, ()), *more, option, target)
         assert (said.code, "a link that leads to itself" in said.err) == (3, True), said
     assert loop.is_symlink()
 
@@ -100,10 +102,10 @@ def test_beans_of_a_run_are_not_replaced(output: str, made: Path, tmp_path: Path
     (work / "rankings").mkdir()
     shutil.copytree(made, work / "rankings" / "r")
     before = contents(work)
-    said = crawlrank("export-precedence", "--work", work, "--output", work / output, "--bins", 2)
+    said = crawlrank("export", "--work", work, "--output", work / output, "--bins", 2)
     assert (said.code, contents(work) == before) == (3, True)
     assert "crawler-beans-fragment.xml" in said.err
-    ok("export-precedence", "--work", work, "--output", work / "mine" / "other.txt")
+    ok("export", "--work", work, "--output", work / "mine" / "other.txt")
 
 
 def test_a_work_folder_that_is_not_named(made: Path, tmp_path: Path) -> None:
@@ -111,7 +113,7 @@ def test_a_work_folder_that_is_not_named(made: Path, tmp_path: Path) -> None:
     work = shutil.copytree(made, tmp_path / "work")
     before = contents(work)
     for output in (work / "scores" / "p.txt", work / "p.txt", work / "precedence.txt"):
-        said = crawlrank("export-precedence", work / "scores", "--output", output)
+        said = crawlrank("step", "export-precedence", work / "scores", "--output", output)
         assert (said.code, contents(work) == before) == (3, True), said
     said = crawlrank("plan", "--work", work, "--budget", "5/day", "--output", work)
     assert (said.code, contents(work) == before) == (3, True), said

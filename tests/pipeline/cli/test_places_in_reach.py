@@ -41,10 +41,10 @@ def test_data_that_the_runner_does_not_reach(runner: str, data: str, tmp_path: P
     "words",
     [
         ("run", LOOPBACK, "--work", FAR[0]),
-        ("extract-links", LOOPBACK, "--output", FAR[0], "--captures", "captures.txt"),
+        ("step", "extract-links", LOOPBACK, "--output", FAR[0], "--captures", "captures.txt"),
         ("inspect", LOOPBACK, "--json", FAR[1]),
-        ("export-text", "--work", "work", "--out", "file:///x"),
-        ("package", "--out", FAR[0]),
+        ("export", "--format", "text", "--work", "work", "--out", "file:///x"),
+        ("cluster", "package", "--output", FAR[0]),
     ],
     ids=lambda words: words[0],
 )

@@ -57,7 +57,7 @@ def test_a_run_without_streams_is_the_same(
     assert (tmp_path / "w" / "precedence.txt").read_bytes() == expected
     status = json.loads(ok("status", "--work", tmp_path / "w", "--json", "-").out)
     assert status["run"]["state"] == "done"
-    assert ok("check", "--work", tmp_path / "w").code == 0
+    assert ok("status", "--check", "--work", tmp_path / "w").code == 0
 
 
 TO_FILES = ("status --json s.json", "export-precedence --output p.txt")
@@ -82,7 +82,7 @@ def test_results_without_streams(words: str, closed: str, tmp_path: Path) -> Non
     assert (done.returncode, done.stderr) == (0, done.stderr)
     assert "not foreseen" not in done.stderr
     if "p.txt" in words:
-        expected = ok("export-precedence", "--work", work, "--output", "-").out
+        expected = ok("export", "--work", work, "--output", "-").out
         assert (tmp_path / "p.txt").read_text() == expected
     if "s.json" in words:
         assert json.loads((tmp_path / "s.json").read_text())["run"]["state"] == "done"

@@ -1,4 +1,4 @@
-"""`crawlrank watch` as users run it: pages that it writes and serves, and what it refuses."""
+"""`crawlrank lab watch` as users run it: pages that it writes and serves, and what it refuses."""
 
 from __future__ import annotations
 
@@ -55,32 +55,34 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    said = ok("watch")
+    said = ok("lab", "watch")
     assert said.out == "watch.html: open it in a browser\n"
     page = Path("watch.html").read_text(encoding="utf-8")
     assert [graph["id"] for graph in graphs_in(page)] == ["six", "web", "hubs"]
     assert not re.search(r"(src|href)\s*=\s*[\"']?https?:", page.partition("<script")[0])
-    assert ok("watch", "--output", "new/folder/page.html").out.startswith("new/folder/page.html")
-    assert ok("watch").code == 0  # a page of an earlier time is replaced
+    assert ok("lab", "watch", "--output", "new/folder/page.html").out.startswith(
+        "new/folder/page.html"
+    )
+    assert ok("lab", "watch").code == 0  # a page of an earlier time is replaced
 
 
 def test_standard_output_is_the_page_alone(tmp_path: Path) -> None:
     """Also where the locale has no UTF-8: the scripts' digests are those of its bytes."""
     said = subprocess.run(
-        [*COMMAND, "watch", "--output", "-"],
+        [*COMMAND, "lab", "watch", "--output", "-"],
         capture_output=True,
         env=environment(LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0"),
         cwd=tmp_path,
         timeout=60,
     )
-    ok("watch", "--output", tmp_path / "page.html")
+    ok("lab", "watch", "--output", tmp_path / "page.html")
     assert (said.returncode, said.stderr) == (0, b"")
     assert said.stdout == (tmp_path / "page.html").read_bytes()
 
 
 def test_a_graph_of_a_file(tmp_path: Path) -> None:
     path = write_graph(chain(5), tmp_path / "<graph>.txt")
-    ok("watch", "--graph", path, "--output", tmp_path / "page.html")
+    ok("lab", "watch", "--graph", path, "--output", tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     own = graphs_in(page)[0]
     assert own["targets"] == [[1], [2], [3], [4], []]
@@ -103,9 +105,9 @@ def test_a_neighbourhood(how: tuple[str, ...], tmp_path: Path) -> None:
 
 def test_an_imported_graph_has_its_keys(tmp_path: Path) -> None:
     path = write_graph(graph_of(4, [(0, 1), (1, 2), (3, 1)]), tmp_path / "graph.txt")
-    ok("import-text", "--graph", path, "--work", tmp_path / "work")
+    ok("step", "import-text", "--graph", path, "--work", tmp_path / "work")
     ok("run", "--work", tmp_path / "work", "--no-validate", "--quiet")
-    said = ok("watch", "--work", tmp_path / "work", "--output", "-", "--around", "2")
+    said = ok("lab", "watch", "--work", tmp_path / "work", "--output", "-", "--around", "2")
     names = graphs_in(said.out)[0]["names"]
     assert sorted(names) == ["0", "1", "2", "3"]
     assert names[0] == "2"
@@ -115,7 +117,7 @@ def test_an_imported_graph_has_its_keys(tmp_path: Path) -> None:
     ("arguments", "code", "reason"),
     [
         (("--graph", "g", "--work", "w"), 2, "give one of them"),
-        (("--around", "http://a.example/"), 2, "--around needs --work"),
+        (("--around", "http://a.example/"), 2, "--around needs WORK"),
         (("--serve", "--output", "x.html"), 2, "exclude each other"),
         (("--nodes", "1", "--work", "w"), 2, "--nodes"),
         (("--nodes", "301", "--work", "w"), 2, "--nodes"),
@@ -139,7 +141,7 @@ def test_what_is_refused(
     Path("bad.txt").write_text("a\tb\n")
     write_graph(graph_of(301, []), Path("large.txt"))
     before = sorted(tmp_path.iterdir())
-    said = crawlrank("watch", *arguments)
+    said = crawlrank("lab", "watch", *arguments)
     assert (said.code, reason in said.err) == (code, True), said
     assert sorted(tmp_path.iterdir()) == before
 
@@ -154,28 +156,28 @@ def test_what_is_refused(
     ],
 )
 def test_pages_that_the_crawl_does_not_have(page: str, code: int, reason: str, work: Path) -> None:
-    said = crawlrank("watch", "--work", work, "--around", page, "--output", "-")
+    said = crawlrank("lab", "watch", "--work", work, "--around", page, "--output", "-")
     assert (said.code, reason in said.err, said.out) == (code, True, ""), said
 
 
 def test_an_unfinished_run(work: Path, tmp_path: Path) -> None:
     shutil.copytree(work, tmp_path / "work")
     edit_manifest(tmp_path / "work", lambda data: data["steps"].pop("export-precedence"))
-    said = crawlrank("watch", "--work", tmp_path / "work", "--output", "-")
+    said = crawlrank("lab", "watch", "--work", tmp_path / "work", "--output", "-")
     assert (said.code, "crawlrank run" in said.err) == (3, True), said
 
 
 def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        said = process("watch", "--serve", "--port", port, cwd=tmp_path)
+        said = process("lab", "watch", "--serve", "--port", port, cwd=tmp_path)
     assert (said.code, f"port {port}: taken" in said.err) == (3, True), said
 
 
 @pytest.mark.slow
 def test_served_until_ctrl_c_or_nobody_asks(tmp_path: Path) -> None:
     env = environment(PYTHONUNBUFFERED="1")
-    command = [*COMMAND, "watch", "--serve"]
+    command = [*COMMAND, "lab", "watch", "--serve"]
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     with subprocess.Popen(command, env=env, cwd=tmp_path, **pipes) as server:
         assert server.stdout is not None
@@ -189,5 +191,5 @@ def test_served_until_ctrl_c_or_nobody_asks(tmp_path: Path) -> None:
     assert (server.returncode, "interrupted" in err, "Traceback" in err) == (130, True, False), err
     assert graphs_in(page)[0]["id"] == "six"
     assert not list(tmp_path.iterdir())
-    said = process("watch", "--serve", "--idle", "0.02m")
+    said = process("lab", "watch", "--serve", "--idle", "0.02m")
     assert (said.code, said.err) == (0, "stopped, as nobody asked for the page\n")

@@ -54,22 +54,3 @@ def test_the_same_options_with_an_effect(tmp_path: Path) -> None:
     ok("run", LOOPBACK, "--work", tmp_path / "w", *data, *words, "--no-validate", *FAST)
     rounds = ("--tolerance", "1e-14", "--max-rounds", 1, "--quiet", "--min-agreement", 0)
     assert crawlrank("run", LOOPBACK, "--work", tmp_path / "v", *rounds).code == 4
-
-
-@pytest.mark.parametrize(
-    ("words", "names"),
-    [
-        ("agree --work w", " agree WORK\n"),
-        ("agree --work=w --top 3", " agree WORK\n"),
-        ("diff --work w v", " diff WORK_A WORK_B\n"),
-        ("inspect --work w", ""),
-    ],
-)
-def test_folders_that_are_arguments_are_named_where_an_option_is_given(
-    words: str, names: str
-) -> None:
-    said = crawlrank(*words.split())
-    assert said.code == 2
-    assert "No such option" in said.err
-    assert said.err.endswith(names)
-    assert bool(names) == ("without it: " in said.err)

@@ -82,8 +82,8 @@ def test_conversions_beside_captures(tmp_path: Path) -> None:
     """As some crawlers keep pictures of pages beside them."""
     path = tmp_path / "both.warc"
     path.write_bytes(page("<a href=/x>x</a>", URI) + wet())
-    ok("extract-links", path, "--output", tmp_path / "l.txt", "--captures", tmp_path / "c.txt",
-       "--quiet", "--runner", "inline")  # fmt: skip
+    outputs = ("--output", tmp_path / "l.txt", "--captures", tmp_path / "c.txt")
+    ok("step", "extract-links", path, *outputs, "--quiet", "--runner", "inline")
 
 
 NOT_COMPARED: dict[str, tuple[Callable[[], bytes], str]] = {

@@ -93,7 +93,7 @@ def test_a_run_keeps_within_its_memory(tmp_path: Path) -> None:
             for node, row in enumerate(rows, begin):
                 file.writelines(f"http://a/{target} http://a/{node} L\n" for target in row)
     work, command = tmp_path / "work", [sys.executable, "-m", "crawlrank"]
-    imported = [*command, "import-text", "--links", str(tmp_path / "links.txt")]
+    imported = [*command, "step", "import-text", "--links", str(tmp_path / "links.txt")]
     watched([*imported, "--work", str(work)])
     run = [*command, "run", "--nodes", "all", "--work", str(work), "--quiet"]
     measured = watched([*run, "--memory", "500MB", "--jobs", "2"])

@@ -33,7 +33,7 @@ def test_tables_have_the_lines_of_text(
     for suffix in ("txt", "parquet"):
         names = [tmp_path / f"{name}.{suffix}" for name in ("links", "captures")]
         to = ("--output", names[0], "--captures", names[1])
-        ok("extract-links", *archives, *more, *to, *INLINE)
+        ok("step", "extract-links", *archives, *more, *to, *INLINE)
     for name, separator in (("links", " "), ("captures", "\t")):
         table = pq.read_table(tmp_path / f"{name}.parquet")
         rows = [

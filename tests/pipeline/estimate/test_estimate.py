@@ -263,7 +263,7 @@ def test_wrong_usage(web: Path, tmp_path: Path) -> None:
     said = crawlrank("run", web, "--work", tmp_path / "w", "--json", "-")
     assert said.code == 2
     assert "--dry-run" in said.err
-    ok("import-text", "--work", tmp_path / "i", "--links", _links(tmp_path))
+    ok("step", "import-text", "--work", tmp_path / "i", "--links", _links(tmp_path))
     said = crawlrank("run", "--work", tmp_path / "i", "--dry-run")
     assert said.code == 2
     assert "ARCHIVES" in said.err

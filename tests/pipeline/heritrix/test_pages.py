@@ -139,7 +139,7 @@ def test_each_line_that_is_no_page_has_a_cause(work: Path, tmp_path: Path) -> No
     pages, others = chosen(work, tmp_path, PageRule(top=3), bins=1)
     assert others[LATER] == len(PAGES | FOLLOWED | FOUND) - len(pages)
     file = tmp_path / "aliased.txt"
-    ok("export-precedence", "--work", work, "--output", file, "--aliases", "scheme")
+    ok("export", "--work", work, "--output", file, "--aliases", "scheme")
     again, others = chosen(work, tmp_path, name=str(file))
     assert len(again) == len(chosen(work, tmp_path)[0])
     assert others[SPELLING] == len(file.read_text().splitlines()) - len(lines) + 1

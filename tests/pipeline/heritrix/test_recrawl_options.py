@@ -1,4 +1,4 @@
-"""What `recrawl` and `verify-precedence` do without Heritrix: show changes, and refuse."""
+"""What `recrawl` and `audit --state` do without Heritrix: show changes, and refuse."""
 
 from __future__ import annotations
 
@@ -108,8 +108,6 @@ def test_a_state_without_precedences(work: Path, job: Path, tmp_path: Path) -> N
     (home / "lib").mkdir(parents=True)
     (home / "lib" / "heritrix-engine-3.13.0.jar").touch()
     (job / "state").mkdir()
-    said = crawlrank(
-        "verify-precedence", work / "precedence.txt", "--state", job / "state", "--heritrix", home
-    )
+    said = crawlrank("audit", work / "precedence.txt", "--state", job / "state", "--heritrix", home)
     assert said.code == 3
     assert "no store of Heritrix in it" in said.err

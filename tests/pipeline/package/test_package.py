@@ -1,4 +1,4 @@
-"""What `crawlrank package` makes: it runs elsewhere, it is the same twice, it names no machine."""
+"""A package of `crawlrank cluster package` runs elsewhere, is the same twice, names no machine."""
 
 from __future__ import annotations
 

@@ -155,7 +155,7 @@ def test_what_is_due_is_a_precedence_file_most_urgent_first(
     urgency = np.array([urgency_of(rows[name]) for name in lines])
     assert (urgency[1:] <= urgency[:-1] * 1.02).all()
     assert urgency[0] > 2 * urgency[-1]
-    ok("export-precedence", "--lint", file)
+    ok("audit", file)
     assert (folder / "crawler-beans-fragment.xml").is_file()
 
 

@@ -103,8 +103,8 @@ def test_a_file_with_aliases_has_all_lines_of_the_one_without(
     work: Path, tmp_path: Path, kinds: str
 ) -> None:
     plain, more = tmp_path / "plain.txt", tmp_path / "more.txt"
-    ok("export-precedence", "--work", work, "--output", plain)
-    ok("export-precedence", "--work", work, "--output", more, "--aliases", kinds)
+    ok("export", "--work", work, "--output", plain)
+    ok("export", "--work", work, "--output", more, "--aliases", kinds)
     without, lines = read(plain), read(more)
     assert without.items() < lines.items()
     wanted: dict[str, int] = {}
@@ -116,7 +116,7 @@ def test_a_file_with_aliases_has_all_lines_of_the_one_without(
     summary = json.loads(more.with_suffix(".summary.json").read_text())
     assert summary["alias_lines"] == len(lines) - len(without)
     assert summary["uris"] == len(lines) == sum(each["uris"] for each in summary["classes"])
-    ok("export-precedence", "--lint", more)
+    ok("audit", more)
     if kinds == "scheme,www":
         assert read(work / "precedence.txt") == lines
 
@@ -131,7 +131,7 @@ def test_the_summary_counts_hosts_met_in_one_way(tmp_path: Path) -> None:
     keys = {uri: f"key{number}" for number, uri in enumerate(sorted(captured))}
     scores.write_text("".join(f"1.0\t{uri}\t{key}\n" for uri, key in keys.items()))
     uris.write_text("".join(f"{key}\t{uri}\t1\t0\t-\n" for uri, key in keys.items()))
-    ok("export-precedence", scores, "--uris", uris, "--output", tmp_path / "p.txt")
+    ok("step", "export-precedence", scores, "--uris", uris, "--output", tmp_path / "p.txt")
     summary = json.loads((tmp_path / "p.summary.json").read_text())
     names = ("hosts_captured", "hosts_captured_by_one_scheme")
     assert [summary[name] for name in names] == [4, 2]

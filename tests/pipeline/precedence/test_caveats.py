@@ -171,7 +171,7 @@ def test_a_few_lost_links_among_many_are_not_told() -> None:
 
 def test_a_ranking_of_a_graph_is_told_of_links_only(tmp_path: Path) -> None:
     (tmp_path / "pr0.txt").write_text("0\t1.0\tO:dummy\n1\t1.0\tO:dummy\ndummy\t1.0\tO:dummy\n")
-    ok("import-text", "--graph", tmp_path / "pr0.txt", "--work", tmp_path / "work")
+    ok("step", "import-text", "--graph", tmp_path / "pr0.txt", "--work", tmp_path / "work")
     said = ok("run", "--work", tmp_path / "work")
     assert "no-links" in said.out
     assert "no-links" in ok("status", "--work", tmp_path / "work").out
@@ -179,7 +179,7 @@ def test_a_ranking_of_a_graph_is_told_of_links_only(tmp_path: Path) -> None:
 
 def test_the_command_alone_judges_what_it_has(tmp_path: Path) -> None:
     (tmp_path / "scores.txt").write_text("".join(f"0.15\thttp://a/{n}\ta)/{n}\n" for n in range(9)))
-    ok("export-precedence", tmp_path / "scores.txt", "--output", tmp_path / "p.txt")
+    ok("step", "export-precedence", tmp_path / "scores.txt", "--output", tmp_path / "p.txt")
     shown = json.loads((tmp_path / "p.summary.json").read_text())["caveats"]
     assert kinds(shown) == [("equal-scores", 9, 9), ("tied-pages", 9, 9)]
 

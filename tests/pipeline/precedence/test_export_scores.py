@@ -1,4 +1,4 @@
-"""`export-precedence --format` for other crawlers: read back as those read, against plain lines."""
+"""`export --format` for other crawlers: read back as those read, against plain lines."""
 
 from __future__ import annotations
 
@@ -163,21 +163,21 @@ def test_a_name_of_another_format(
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
-        ((), "one of SCORES, --work DIR and --lint FILE is needed"),
-        (("s.txt",), "--output FILE is needed"),
-        (("--work", "w"), "--output FILE is needed"),
-        (("s.txt", "--work", "w", "--output", "p"), "SCORES and --work exclude each other"),
-        (("--work", "w", "--lint", "l"), "--work and --lint exclude each other"),
-        (("--lint", "l", "--output", "p"), "goes without --output"),
+        ("export --output p", "Missing argument 'WORK'"),
+        ("export w", "Missing option '--output'"),
+        ("export s.txt --work w --output p", "unexpected extra argument (s.txt)"),
+        ("step export-precedence --output p", "Missing argument 'SCORES'"),
+        ("step export-precedence s.txt", "Missing option '--output'"),
+        ("step export-precedence s.txt --output p --work w", "No such option '--work'"),
     ],
 )
-def test_the_missing_source_is_named(given: tuple[str, ...], reason: str) -> None:
-    said = crawlrank("export-precedence", *given)
+def test_the_missing_source_is_named(given: str, reason: str) -> None:
+    said = crawlrank(*given.split())
     assert (said.code, reason in said.err) == (2, True), said
 
 
 def test_counts_are_in_words(works: dict[str, Path], tmp_path: Path) -> None:
-    given = "export-precedence", "--work", works["text"], "--output"
+    given = "export", "--work", works["text"], "--output"
     said = ok(*given, tmp_path / "a.csv", "--format", "csv")
     assert "pages without a score" in said.err
     assert "which is" not in said.err and "_" not in said.err
@@ -219,17 +219,17 @@ def test_a_key_is_no_formula(tmp_path: Path) -> None:
         [b"%d.0\thttp://a.example/%d\t%s" % (9 - n, n, k.encode()) for n, k in enumerate(FORMULAS)],
     )
     output = tmp_path / "pages.csv"
-    ok("export-precedence", scores, "--output", output, "--format", "csv")
+    ok("step", "export-precedence", scores, "--output", output, "--format", "csv")
     keys = [row["key"] for row in rows_of(output)]
     assert keys == [*(f"'{key}" for key in FORMULAS[:-1]), FORMULAS[-1]]
     assert [key.removeprefix("'") for key in keys[:-1]] == list(FORMULAS[:-1])
     output = tmp_path / "pages.jsonl"
-    ok("export-precedence", scores, "--output", output, "--format", "jsonl")
+    ok("step", "export-precedence", scores, "--output", output, "--format", "jsonl")
     assert [json.loads(line)["key"] for line in output.read_text().splitlines()] == list(FORMULAS)
 
 
 def test_a_file_of_any_name_is_replaced(tmp_path: Path) -> None:
     scores = write(tmp_path / "scores.txt", [b"1.0\thttp://a.example/\ta,example)/"])
     for _ in range(2):
-        ok("export-precedence", scores, "--output", tmp_path / "precedence")
+        ok("step", "export-precedence", scores, "--output", tmp_path / "precedence")
     assert (tmp_path / "precedence").read_text() == "http://a.example/ 1\n"

@@ -227,7 +227,7 @@ def test_drawn_commands_take_what_a_comprehension_takes(
 def test_every_format_is_filtered(exported: Exported, tmp_path: Path) -> None:
     options = ("--type", "html", "--top", "9")
     left = [row for row in exported.rows if KINDS["html"](row)][:9]
-    given = "export-precedence", "--work", exported.work, "--output"
+    given = "export", "--work", exported.work, "--output"
     ok(*given, tmp_path / "a.parquet", "--format", "parquet", *options)
     assert pq.read_table(tmp_path / "a.parquet").to_pylist() == left
     urls = [row["url"] for row in left]
@@ -239,7 +239,7 @@ def test_every_format_is_filtered(exported: Exported, tmp_path: Path) -> None:
 def test_what_each_filter_left_is_shown(exported: Exported, tmp_path: Path) -> None:
     output = tmp_path / "p.txt"
     options = ("--captured", "--match", "/p", "--top", "3")
-    said = ok("export-precedence", "--work", exported.work, "--output", output, *options)
+    said = ok("export", "--work", exported.work, "--output", output, *options)
     captured = [row for row in exported.rows if row["captures"]]
     matched = [row for row in exported.rows if "/p" in row["url"]]
     both = [row for row in captured if "/p" in row["url"]]
@@ -259,7 +259,7 @@ def test_what_each_filter_left_is_shown(exported: Exported, tmp_path: Path) -> N
 def test_conflicting_filters_say_what_each_leaves(exported: Exported, tmp_path: Path) -> None:
     options = ("--status", "200", "--match", "/p", "--host", "nobody.example")
     output = tmp_path / "p.txt"
-    said = crawlrank("export-precedence", "--work", exported.work, "--output", output, *options)
+    said = crawlrank("export", "--work", exported.work, "--output", output, *options)
     assert said.code == 3
     good = sum(row["captures"] > 0 and (row["status"] or 200) == 200 for row in exported.rows)
     assert (
@@ -283,7 +283,7 @@ def test_a_part_keeps_its_classes(exported: Exported) -> None:
 @pytest.mark.slow
 def test_another_ranking_is_filtered_by_its_own_order() -> None:
     work = ranked(finished(LOOPBACK), "--method", "hits")
-    given = "export-precedence", "--work", work, "--ranking", "hits", "--output", "-"
+    given = "export", "--work", work, "--ranking", "hits", "--output", "-"
     whole = [json.loads(line) for line in ok(*given, "--format", "jsonl").out.splitlines()]
     own = exported_of("loopback columns").rows
     assert [row["url"] for row in whole] != [row["url"] for row in own]
@@ -295,9 +295,9 @@ def test_another_ranking_is_filtered_by_its_own_order() -> None:
 def test_a_run_without_captures(tmp_path: Path) -> None:
     links = write(tmp_path / "links.txt", [b"http://a.example/ http://b.example/ L"])
     work = tmp_path / "w"
-    ok("import-text", "--links", links, "--work", work)
+    ok("step", "import-text", "--links", links, "--work", work)
     ok("run", "--work", work, "--quiet", "--no-validate", "--nodes", "all")
-    given = "export-precedence", "--work", work, "--format", "seeds", "--output", "-"
+    given = "export", "--work", work, "--format", "seeds", "--output", "-"
     assert ok(*given, "--host", "b.example").out == "http://b.example/\n"
     for option in (["--captured"], ["--status", "200"], ["--type", "html"]):
         said = crawlrank(*given, *option)
@@ -311,7 +311,7 @@ def test_hosts_are_those_of_keys() -> None:
     archive = shared_warc("www.warc", web)
     for options, left in (((), 2), (("--keep-www",), 1)):
         work = finished(archive, "--nodes", "all", "--no-validate", *options)
-        given = "export-precedence", "--work", work, "--format", "seeds", "--output", "-", "--host"
+        given = "export", "--work", work, "--format", "seeds", "--output", "-", "--host"
         seeds = ok(*given, "www.a.example").out.splitlines()
         assert ("http://www.a.example/" in seeds, len(seeds)) == (True, left)
         assert len(ok(*given, "*.A.Example").out.splitlines()) >= left
@@ -352,7 +352,7 @@ def test_host_conditions(pages: list[tuple[str, str]], name: str, prefix: str) -
     ],
 )
 def test_values_that_are_none(option: str, value: str, said: str, tmp_path: Path) -> None:
-    given = "export-precedence", "--work", tmp_path, "--output", "-", option, value
+    given = "export", "--work", tmp_path, "--output", "-", option, value
     refused = crawlrank(*given)
     assert (refused.code, said in refused.err) == (2, True), refused
 
@@ -393,7 +393,7 @@ def test_seeds_that_a_crawler_would_misread_are_left_out(tmp_path: Path) -> None
         tmp_path / "scores.txt",
         [f"{9 - n}.0\t{uri}\texample,a)/{n}".encode() for n, uri in enumerate(uris)],
     )
-    said = ok("export-precedence", scores, "--output", "-", "--format", "seeds")
+    said = ok("step", "export-precedence", scores, "--output", "-", "--format", "seeds")
     assert said.out == "http://a.example/z\n"
     assert re.search(r"left out: without a URI +1\n", said.err)
     assert re.search(r"left out: no seed, for a blank or a # in it +1\n", said.err)
@@ -401,7 +401,7 @@ def test_seeds_that_a_crawler_would_misread_are_left_out(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("form", ["jsonl", "seeds", "nutch"])
 def test_standard_output_has_what_a_file_has(form: str, tmp_path: Path) -> None:
-    given = "export-precedence", "--work", finished(LOOPBACK), "--format", form, "--output"
+    given = "export", "--work", finished(LOOPBACK), "--format", form, "--output"
     ok(*given, tmp_path / "file")
     said = ok(*given, "-")
     assert said.out.encode() == (tmp_path / "file").read_bytes()
@@ -411,7 +411,7 @@ def test_standard_output_has_what_a_file_has(form: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("form", ["csv", "heritrix", "parquet"])
 def test_standard_output_of_a_process_has_what_a_file_has(form: str, tmp_path: Path) -> None:
     """And nothing else is written."""
-    given = "export-precedence", "--work", finished(LOOPBACK), "--format", form, "--output"
+    given = "export", "--work", finished(LOOPBACK), "--format", form, "--output"
     ok(*given, tmp_path / "new" / "file")
     words = [*FORKED, *map(str, given), "-"]
     done = subprocess.run(words, env=environment(), capture_output=True, cwd=tmp_path, check=True)
@@ -422,7 +422,7 @@ def test_standard_output_of_a_process_has_what_a_file_has(form: str, tmp_path: P
 
 @pytest.mark.parametrize("form", ["heritrix", "jsonl", "parquet"])
 def test_a_reader_that_leaves_ends_it(form: str) -> None:
-    given = "export-precedence", "--work", finished(LOOPBACK), "--format", form, "--output", "-"
+    given = "export", "--work", finished(LOOPBACK), "--format", form, "--output", "-"
     reading, writing = os.pipe()
     os.close(reading)
     done = subprocess.run(
@@ -434,7 +434,7 @@ def test_a_reader_that_leaves_ends_it(form: str) -> None:
 
 
 def test_columns_are_not_for_a_terminal() -> None:
-    given = "export-precedence", "--work", finished(LOOPBACK), "--format", "parquet"
+    given = "export", "--work", finished(LOOPBACK), "--format", "parquet"
     master, terminal = pty.openpty()
     try:
         done = subprocess.run(

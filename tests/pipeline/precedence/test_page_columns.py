@@ -94,7 +94,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def rows_of(work: Path) -> list[dict[str, Any]]:
     with TemporaryDirectory() as folder:
         output = Path(folder) / "rows.jsonl"
-        ok("export-precedence", "--work", work, "--output", output, "--format", "jsonl")
+        ok("export", "--work", work, "--output", output, "--format", "jsonl")
         return [json.loads(line) for line in output.read_text().splitlines()]
 
 
@@ -205,7 +205,7 @@ def test_parquet_and_csv_say_what_jsonl_says(
 ) -> None:
     work = works[engine]
     rows = rows_of(work)
-    given = "export-precedence", "--work", work, "--output"
+    given = "export", "--work", work, "--output"
     ok(*given, tmp_path / "rows.parquet", "--format", "parquet")
     ok(*given, tmp_path / "rows.csv", "--format", "csv")
     table = pq.read_table(tmp_path / "rows.parquet")
@@ -224,13 +224,13 @@ def test_parquet_and_csv_say_what_jsonl_says(
 def test_what_is_not_known_is_empty(tmp_path: Path) -> None:
     """Scores alone, and links of one's own without captures."""
     scores = write(tmp_path / "scores.txt", [b"1.5\thttp://a.example/\texample,a)/"])
-    ok("export-precedence", scores, "--output", tmp_path / "a", "--format", "jsonl")
+    ok("step", "export-precedence", scores, "--output", tmp_path / "a", "--format", "jsonl")
     alone = json.loads((tmp_path / "a").read_text())
     unknown = {"score_error", "captures", "status", "media_type", "links_in", "links_out", "hops"}
     assert {name for name, value in alone.items() if value is None} == unknown
     links = write(tmp_path / "links.txt", [b"http://a.example/ http://b.example/ L"])
     work = tmp_path / "w"
-    ok("import-text", "--links", links, "--work", work)
+    ok("step", "import-text", "--links", links, "--work", work)
     ok("run", "--work", work, "--quiet", "--no-validate", "--nodes", "all")
     rows = rows_of(work)
     assert [(row["captures"], row["links_in"], row["links_out"]) for row in rows] == [
@@ -250,7 +250,7 @@ def test_pages_of_one_rounded_score_are_the_ties_of_the_ranking(tmp_path: Path) 
     links = [f"http://c{n}.example/{a} http://c{n}.example/{b} L".encode()
              for n in range(50) for a, b in ("01", "02", "12", "20", "31", "32")]  # fmt: skip
     work = tmp_path / "w"
-    ok("import-text", "--links", write(tmp_path / "links.txt", links), "--work", work)
+    ok("step", "import-text", "--links", write(tmp_path / "links.txt", links), "--work", work)
     ok("run", "--work", work, "--quiet", "--nodes", "all", "--tolerance", "1e-3")
     counts = Counter(row["score_rounded"] for row in rows_of(work))
     assert sorted(counts.values()) == [50] * 4

@@ -246,7 +246,15 @@ def test_without_captures_all_nodes_count(tmp_path: Path) -> None:
 
 def test_the_recipes_own_two_columns(tmp_path: Path) -> None:
     (tmp_path / "score_uri.txt").write_text("2.0\thttp://a.example/\n1.0\thttp://b.example/x\n")
-    ok("export-precedence", tmp_path / "score_uri.txt", "--output", tmp_path / "p.txt", "--bins", 2)
+    ok(
+        "step",
+        "export-precedence",
+        tmp_path / "score_uri.txt",
+        "--output",
+        tmp_path / "p.txt",
+        "--bins",
+        2,
+    )
     assert (tmp_path / "p.txt").read_text() == "http://a.example/ 1\nhttp://b.example/x 2\n"
 
 
@@ -386,9 +394,9 @@ def test_a_scored_page_without_a_spelling_is_not_lost(tmp_path: Path) -> None:
 
 def test_what_it_writes_passes_the_commands_lint(tmp_path: Path) -> None:
     found = write(tmp_path, SCORES, SPELLINGS, PrecedenceOptions())
-    assert "8 lines, 8 of them load" in ok("export-precedence", "--lint", found.path).out
+    assert "8 lines, 8 of them load" in ok("audit", found.path).out
     found.path.write_text("http://a/  1\n")
-    assert crawlrank("export-precedence", "--lint", found.path).code == 3
+    assert crawlrank("audit", found.path).code == 3
 
 
 def test_eta_and_digits_come_from_the_report_of_page_rank(tmp_path: Path) -> None:
@@ -408,7 +416,7 @@ def test_eta_and_digits_come_from_the_report_of_page_rank(tmp_path: Path) -> Non
     report.write_text(json.dumps({"stop": {**stop, "iterations": 5}, "rounds": [{"eta": 0.004}]}))
     assert told("--report", report) == (0.004, 9, 2)
     report.write_text("[]")
-    said = crawlrank("export-precedence", scores, "--output", output, "--report", report)
+    said = crawlrank("step", "export-precedence", scores, "--output", output, "--report", report)
     assert said.code == 3
     assert "no report of page-rank" in said.err
 

@@ -44,7 +44,7 @@ def graph(request: Any, graphs_by_name: dict[str, Graph], tmp_path: Path) -> Gra
 def crawled(tmp_path: Path) -> Graph:
     archives = sorted((REFERENCE / "archives" / "ics-uci").iterdir())
     ok("run", *archives, "--work", tmp_path / "work", "--quiet", "--no-validate")
-    ok("export-text", "--work", tmp_path / "work", "--out", tmp_path / "text")
+    ok("export", "--format", "text", "--work", tmp_path / "work", "--out", tmp_path / "text")
     return read_graph(tmp_path / "text" / "pr0.txt")
 
 

@@ -99,10 +99,10 @@ def test_a_byte_that_changes_unseen_takes_a_full_check(tmp_path: Path) -> None:
     ok("run", path, "--work", work, *RUN)
     said = crawlrank("run", path, "--work", work, "--check-archives", "full", *RUN)
     assert (said.code, "has changed" in said.err) == (3, True)
-    assert crawlrank("check", "--work", work, "--check-archives", "full").code == 3
-    ok("check", "--work", work)
+    assert crawlrank("status", "--check", "--work", work, "--check-archives", "full").code == 3
+    ok("status", "--check", "--work", work)
     ok("run", written(path, WHOLE, 10**18), "--work", work, "--check-archives", "full", *RUN)
-    said = ok("check", "--work", work, "--check-archives", "full")
+    said = ok("status", "--check", "--work", work, "--check-archives", "full")
     assert "archives" in said.out
 
 
@@ -165,7 +165,7 @@ def test_extract_links_takes_both(tmp_path: Path) -> None:
     paths = [written(tmp_path / f"{n}.warc.gz", d) for n, d in enumerate((DAMAGED, WHOLE))]
     captures = tmp_path / "captures.txt"
     to = ("--output", tmp_path / "links.txt", "--captures", captures)
-    ok("extract-links", *paths, *to, *INLINE)
+    ok("step", "extract-links", *paths, *to, *INLINE)
     assert captures.read_bytes().count(b"1.warc.gz") == 300
 
 

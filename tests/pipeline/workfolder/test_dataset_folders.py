@@ -116,7 +116,7 @@ def test_only_what_a_command_reads_is_brought_and_once(
         compared(far, far)
         told = dict.fromkeys(("map", "uris", "ranks"), 4)
         assert brought(opened.files(), data) == told
-        ok("export-text", "--work", far, "--out", tmp_path / "text")
+        ok("export", "--format", "text", "--work", far, "--out", tmp_path / "text")
         several = ("map", "selected", "captures", "canonical_links", "input_links", "graph")
         told = dict.fromkeys((*several, "ranks"), 2)
         assert brought(opened.files(), data) == told
@@ -139,7 +139,9 @@ def test_a_run_in_s3(bucket: Any, works: dict[str, Made], tmp_path: Path) -> Non
 READERS = {
     "explain": lambda work, out: crawlrank("explain", "--work", work, URI, "--json", "-"),
     "diff": lambda work, out: crawlrank("diff", work, work, "--json", "-"),
-    "export-text": lambda work, out: crawlrank("export-text", "--work", work, "--out", out),
+    "export-text": lambda work, out: crawlrank(
+        "export", "--format", "text", "--work", work, "--out", out
+    ),
 }
 
 
@@ -227,7 +229,7 @@ ENDLESS = ("--tolerance", 1e-12, "--max-rounds", 1, "--quiet", "--jobs", 1)
 def imported(kind: str, work: Path, text: Path) -> Path:
     """A work folder of imported text, ranked but for the one that waits."""
     given = [word for name, file in IMPORTS[kind].items() for word in (name, text / file)]
-    ok("import-text", "--work", work, *given)
+    ok("step", "import-text", "--work", work, *given)
     if kind != "waiting":
         run = ("--iterations", 5, "--no-validate", "--quiet", "--jobs", 1)
         ok("run", "--work", work, *run)
@@ -237,7 +239,15 @@ def imported(kind: str, work: Path, text: Path) -> Path:
 @pytest.fixture
 def text(works: dict[str, Made], tmp_path: Path) -> Path:
     """The run as text."""
-    ok("export-text", "--work", works["columns"].work, "--out", tmp_path / "of-the-run")
+    ok(
+        "export",
+        "--format",
+        "text",
+        "--work",
+        works["columns"].work,
+        "--out",
+        tmp_path / "of-the-run",
+    )
     return tmp_path / "of-the-run"
 
 
@@ -253,7 +263,7 @@ def work_folders(works: dict[str, Made], text: Path, folder: Path) -> dict[str, 
 
 
 FINISHED = ("columns", "near", "far", "links", "keys", "graph")
-AS_TEXT = "`crawlrank export-text` writes them as text"
+AS_TEXT = "`crawlrank export --format text` writes them as text"
 NOT_DONE = "is not done; expected a finished run. Finish it with `crawlrank run"
 NO_URIS = "no URI in it; expected at least one http or https URI"
 NO_MANIFEST = "no manifest.json in it; expected a work folder. Make one with"
@@ -323,8 +333,8 @@ def test_every_command_on_every_kind_of_folder(
 def test_a_lost_dataset_of_an_import(text: Path, tmp_path: Path) -> None:
     work = imported("graph", tmp_path / "work", text)
     shutil.rmtree(work / "map")
-    cure = "Import the text files into a new work folder with `crawlrank import-text`"
-    for command in (("export-text", "--out", tmp_path / "text"), ("run",)):
+    cure = "Import the text files into a new work folder with `crawlrank step import-text`"
+    for command in (("export", "--format", "text", "--out", tmp_path / "text"), ("run",)):
         said = crawlrank(*command, "--work", work)
         assert said.code == 3
         assert str(work / "map") in said.err and "not there" in said.err and cure in said.err

@@ -48,7 +48,7 @@ def test_an_empty_path_is_refused(
             given += ["" if each is parameter else "x"] * count
         elif each is parameter:
             given += [each.opts[0], ""]
-    said = crawlrank(command, *given)
+    said = crawlrank(*command.split(), *given)
     assert said.code == 2, said
     assert list(tmp_path.iterdir()) == []
 
@@ -66,8 +66,8 @@ def test_the_empty_path_is_named(
         ("status", "--work", ""),
         ("export-precedence", "", "--output", "p.txt"),
         ("export-precedence", archive, "--uris", "", "--output", "p.txt"),
-        ("import-text", "--links", "", "--work", "w"),
-        ("import-text", "--links", links, "--work", ""),
+        ("step", "import-text", "--links", "", "--work", "w"),
+        ("step", "import-text", "--links", links, "--work", ""),
     ):
         said = crawlrank(*words)
         assert (said.code, "an empty text is no path" in said.err) == (2, True), (words, said)
@@ -82,8 +82,8 @@ def test_the_folder_of_all_is_no_work_folder(archive: Path, links: Path) -> None
     work = finished(LOOPBACK)
     for words in (
         ("run", archive, "--work", "/"),
-        ("import-text", "--links", links, "--work", "/"),
-        ("export-text", "--work", work, "--out", "/"),
+        ("step", "import-text", "--links", links, "--work", "/"),
+        ("export", "--format", "text", "--work", work, "--out", "/"),
         ("plan", "--work", work, "--budget", "5/day", "--output", "/"),
     ):
         said = crawlrank(*words)
@@ -103,7 +103,7 @@ def test_files_of_others_are_left_alone(
     else:
         (folder / name).write_bytes((tmp_path / "a.warc.gz").read_bytes())
     monkeypatch.chdir(folder)
-    for words in (("run", "../a.warc.gz", *QUICK), ("import-text", "--links", links)):
+    for words in (("run", "../a.warc.gz", *QUICK), ("step", "import-text", "--links", links)):
         for work in (".", folder):
             said = crawlrank(*words, "--work", work)
             assert said.code == 3, said
@@ -122,4 +122,4 @@ def test_what_may_be_there_before_the_first_run(archive: Path, tmp_path: Path) -
         path.parent.mkdir(exist_ok=True)
         path.write_text("")
     ok("run", archive, "--work", work, "--log", work / "run.log", *QUICK)
-    ok("check", "--work", work)
+    ok("status", "--check", "--work", work)

@@ -106,7 +106,7 @@ def test_without_folds_and_with_www(archive: Path, tmp_path: Path) -> None:
 def test_any_word_is_a_key_where_there_are_no_uris(tmp_path: Path) -> None:
     graph, work = tmp_path / "pr0.txt", tmp_path / "work"
     graph.write_text("70\t1.0\tO:5,1000\n1000\t1.0\tO:dummy\n5\t1.0\tO:70\ndummy\t1.0\tO:dummy\n")
-    ok("import-text", "--graph", graph, "--work", work)
+    ok("step", "import-text", "--graph", graph, "--work", work)
     ok("run", "--work", work, "--iterations", 3, "--quiet", "--no-validate", "--jobs", 1)
     with opened(work) as (finished,):
         weights, report = weights_of(lines_of(("1000", 2), ("5", 3), ("7", 4)), finished)

@@ -34,7 +34,7 @@ def made(folder: Path, archive: Path, runner: str) -> list[str]:
     work = folder / f"work-{archive.stem}"
     options = ("--captures", "latest", "--nodes", "all", "--runner", runner, "--no-validate")
     ok("run", archive, "--work", work, *options, "--iterations", 2, "--quiet")
-    ok("export-text", "--work", work, "--out", folder / f"text-{archive.stem}")
+    ok("export", "--format", "text", "--work", work, "--out", folder / f"text-{archive.stem}")
     text = folder / f"text-{archive.stem}" / "canonicalized_links.txt"
     return [text.read_text(), (work / "precedence.txt").read_text()]
 

@@ -165,7 +165,16 @@ def test_a_wacz_is_read_by_ranges(web: WebServer, tmp_path: Path) -> None:
         file.writestr("archive/b.warc.gz", each([response("http://h/a", html(["/"]))]))
     (url,) = put(web, [packed])
     web.asked.clear()
-    ok("extract-links", url, PRIVATE, "--output", tmp_path / "l", "--captures", tmp_path / "c.tsv")
+    ok(
+        "step",
+        "extract-links",
+        url,
+        PRIVATE,
+        "--output",
+        tmp_path / "l",
+        "--captures",
+        tmp_path / "c.tsv",
+    )
     assert len((tmp_path / "c.tsv").read_text().splitlines()) == 2
 
 

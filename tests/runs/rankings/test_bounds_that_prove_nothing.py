@@ -25,7 +25,16 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "links.txt").write_text("".join(links))
     (folder / "seed.txt").write_text(f"{SITE}/list/0\n")
     work = folder / "work"
-    ok("import-text", "--links", folder / "links.txt", "--order", "source-target", "--work", work)
+    ok(
+        "step",
+        "import-text",
+        "--links",
+        folder / "links.txt",
+        "--order",
+        "source-target",
+        "--work",
+        work,
+    )
     ok("run", "--work", work, "--nodes", "all", "--no-validate")
     for name, options in {
         "trust": (),
@@ -56,7 +65,7 @@ def test_every_command_reads_them(work: Path, name: str, tmp_path: Path) -> None
     assert document("hosts", "--work", ranking)
     ok("report", "--work", ranking, "--output", page)
     assert "No single score is off by more than" in page.read_text()
-    ok("export-precedence", "--work", ranking, "--output", tmp_path / "precedence.txt")
+    ok("export", "--work", ranking, "--output", tmp_path / "precedence.txt")
 
 
 def test_their_agreement_is_shown(work: Path) -> None:

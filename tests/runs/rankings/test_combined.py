@@ -51,10 +51,10 @@ def test_commands_read_it(work: Path, tmp_path: Path) -> None:
     assert "run=0.7,degree=0.3" in explained
     assert "what its score is made of" not in explained
     assert "a combination" in ok("status", "--work", work).out
-    ok("check", *named)
-    ok("export-text", *named, "--out", tmp_path / "text")
+    ok("status", "--check", *named)
+    ok("export", "--format", "text", *named, "--out", tmp_path / "text")
     ok("diff", work, work / "rankings" / "mix")
-    ok("agree", work, "--ranking", "mix", "--ranking", "run")
+    ok("diff", work, "--ranking", "mix", "--ranking", "run")
     again = ok("rank", "--work", work, "--combine", "run=0.7,degree=0.3", "--name", "mix")
     assert "unchanged, kept" in again.err
 
@@ -128,7 +128,7 @@ def test_pages_of_equal_exact_scores_have_one_position(tmp_path: Path) -> None:
     (tmp_path / "links.txt").write_text("".join(lines))
     work = tmp_path / "work"
     source = ("--links", tmp_path / "links.txt", "--order", "source-target")
-    ok("import-text", *source, "--work", work)
+    ok("step", "import-text", *source, "--work", work)
     ok("run", "--work", work, "--nodes", "all", "--no-validate")
     assert len(np.unique(scores(work))) > 8
     combine(work, "run=1")

@@ -23,7 +23,7 @@ def work(tmp_path: Path) -> Path:
 
 def graph_of(work: Path, out: Path, internal: float, external: float) -> nx.DiGraph:
     """The graph by keys, from text."""
-    ok("export-text", "--work", work, "--out", out)
+    ok("export", "--format", "text", "--work", work, "--out", out)
     keys = [line.split(" ")[1] for line in (out / "map.txt").read_text().splitlines()]
     net = nx.DiGraph()
     net.add_nodes_from(keys)

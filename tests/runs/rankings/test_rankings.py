@@ -71,8 +71,8 @@ def test_every_command_reads_a_ranking(made: Path, tmp_path: Path) -> None:
     assert "round" in ok("status", *named).out
     assert "pagerank" in ok("status", "--work", work).out
     assert "of 1e-09" not in ok("explain", *named, URI).out
-    ok("check", *named)
-    ok("export-text", *named, "--out", tmp_path / "text")
+    ok("status", "--check", *named)
+    ok("export", "--format", "text", *named, "--out", tmp_path / "text")
     text = (tmp_path / "text" / "precedence.txt").read_bytes()
     assert text == (work / "rankings" / "pagerank" / "precedence.txt").read_bytes()
     ok("diff", work, work, "--ranking", "pagerank")
@@ -127,7 +127,7 @@ def test_a_work_folder_may_be_moved(made: Path, tmp_path: Path) -> None:
     moved.parent.mkdir()
     made.rename(moved)
     ok("explain", "--work", moved, "--ranking", "pagerank", URI)
-    ok("check", "--work", moved, "--ranking", "pagerank")
+    ok("status", "--check", "--work", moved, "--ranking", "pagerank")
 
 
 @pytest.mark.parametrize("dataset", ["scores", "ranks", "precedence.txt"])
@@ -137,7 +137,7 @@ def test_what_is_damaged_is_told_and_made_again(made: Path, dataset: str) -> Non
     before = own_files(folder)
     path = folder / dataset
     shutil.rmtree(path) if path.is_dir() else path.write_bytes(b"http://a.example/ 1\n")
-    told = crawlrank("check", "--work", work, "--ranking", "pagerank")
+    told = crawlrank("status", "--check", "--work", work, "--ranking", "pagerank")
     assert told.code == 3
     assert "`crawlrank rank` again" in told.err
     ok(*rank)
@@ -169,8 +169,8 @@ def test_a_label_is_that_of_one_ranking(made: Path) -> None:
     for label in ("run", "Run", "PageRank"):
         assert crawlrank("rank", "--work", made, "--name", label, *ROUNDS).code == 2
     assert sorted(path.name for path in (made / "rankings").iterdir()) == ["pagerank"]
-    own = ok("export-precedence", "--work", made, "--format", "csv", "--output", "-").out
-    asked = ("export-precedence", "--work", made, "--format", "csv", "--output", "-")
+    own = ok("export", "--work", made, "--format", "csv", "--output", "-").out
+    asked = ("export", "--work", made, "--format", "csv", "--output", "-")
     assert ok(*asked, "--ranking", "run").out == own
     assert ok(*asked, "--ranking", "pagerank").out != own
 
@@ -197,7 +197,7 @@ def test_a_ranking_of_imported_text(tmp_path: Path) -> None:
     graph = tmp_path / "graph.txt"
     graph.write_text("0\t1.0\tO:1\n1\t1.0\tO:0,2\n2\t1.0\tO:0\ndummy\t1.0\tO:dummy\n")
     work = tmp_path / "work"
-    ok("import-text", "--work", work, "--graph", graph)
+    ok("step", "import-text", "--work", work, "--graph", graph)
     ok("run", "--work", work, "--quiet")
     ok("rank", "--work", work, *ROUNDS)
     assert (work / "rankings" / "pagerank" / "scores").is_dir()
@@ -221,7 +221,7 @@ def test_rankings_by_cash_are_what_a_run_makes(
     ok("run", archive, "--work", other, "--method", method, "--quiet", *stop)
     ranking = work / "rankings" / method
     assert own_files(ranking) == own_files(other)
-    ok("check", "--work", work, "--ranking", method)
+    ok("status", "--check", "--work", work, "--ranking", method)
     page = json.loads(ok("explain", "--work", work, "--ranking", method, URI, "--json", "-").out)
     given = [link["gives"] for link in page["given"]]
     assert page["base"] == 1
@@ -238,7 +238,17 @@ def test_relevance_of_a_page_is_passed_on_to_its_hubs(work: Path, tmp_path: Path
     for label, value in (("same", 0.5), ("more", 0.9), ("less", 0)):
         relevance.write_text(f"{URI} {value}\n")
         ok(*rank, "--name", label, "--relevance", relevance)
-        ok("export-text", "--work", work, "--ranking", label, "--out", tmp_path / label)
+        ok(
+            "export",
+            "--format",
+            "text",
+            "--work",
+            work,
+            "--ranking",
+            label,
+            "--out",
+            tmp_path / label,
+        )
         lines = (tmp_path / label / "hubs.txt").read_text().splitlines()
         hubs[label] = sorted(float(line.split()[1]) for line in lines)
     scores = [
@@ -258,14 +268,14 @@ def check_exports(work: Path, folder: Path, out: Path) -> None:
     """export-precedence of a work folder and of a ranking in it."""
     label = folder.name
     for ranking, made in (((), work), (("--ranking", label, *CUT), folder)):
-        ok("export-precedence", "--work", work, *ranking, "--output", out)
+        ok("export", "--work", work, *ranking, "--output", out)
         assert out.read_bytes() == (made / "precedence.txt").read_bytes()
-    ok("export-precedence", "--work", work, "--bins", 2, "--format", "csv", "--output", out)
+    ok("export", "--work", work, "--bins", 2, "--format", "csv", "--output", out)
     assert out.read_text().startswith("url,")
     for wrong in (("--uris", "x"), ("--report", "x"), (work / "scores",)):
-        said = crawlrank("export-precedence", "--work", work, *wrong, "--output", out)
+        said = crawlrank("export", "--work", work, *wrong, "--output", out)
         assert said.code == 2, said
-    assert crawlrank("export-precedence", "--ranking", label, work / "scores").code == 2
+    assert crawlrank("step", "export-precedence", "--ranking", label, work / "scores").code == 2
 
 
 def test_export_precedence_of_a_work_folder(archive: Path, tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def name_of(by: str) -> Callable[[str], str]:
 
 def links_of(work: Path, out: Path) -> tuple[list[str], list[tuple[str, str]]]:
     """The keys of the nodes, and the edges between them as (source, target), from text."""
-    ok("export-text", "--work", work, "--out", out)
+    ok("export", "--format", "text", "--work", work, "--out", out)
     keys = [line.split(" ")[1] for line in (out / "map.txt").read_text().splitlines()]
     edges = []
     for line in (out / "pr0.txt").read_text().splitlines():
@@ -211,7 +211,7 @@ def test_keys_that_no_uri_has(tmp_path: Path) -> None:
     text = tmp_path / "links.txt"
     text.write_text("".join(f"{target} {source}\n" for target, source in sorted(links)))
     work = tmp_path / "work"
-    ok("import-text", "--work", work, "--canonical-links", text)
+    ok("step", "import-text", "--work", work, "--canonical-links", text)
     ok("run", "--work", work, "--quiet")
     ok("rank", "--work", work, "--quiet", *SITE, "--site-by", "domain")
     rows = table_of(work)
@@ -227,7 +227,7 @@ def test_a_graph_whose_ids_do_not_follow_its_keys(tmp_path: Path) -> None:
     graph.write_text("0\t1.0\tO:1\n1\t1.0\tO:0,2\n2\t1.0\tO:1\ndummy\t1.0\tO:dummy\n")
     maps.write_text("0 org,b)/\n1 org,a)/\n2 org,b)/x\n")
     work = tmp_path / "work"
-    ok("import-text", "--work", work, "--graph", graph, "--map", maps)
+    ok("step", "import-text", "--work", work, "--graph", graph, "--map", maps)
     ok("run", "--work", work, "--quiet")
     ok("rank", "--work", work, "--quiet", *SITE)
     rows = table_of(work)

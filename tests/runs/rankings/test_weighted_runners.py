@@ -34,7 +34,15 @@ def weights(tmp_path_factory: pytest.TempPathFactory, archives: list[Path]) -> O
     """The options of each method: a few pages of the crawl, one of which dangles, and one that is
     not in it."""
     folder = tmp_path_factory.mktemp("weights")
-    ok("export-text", "--work", finished(archives, "--no-validate"), "--out", folder / "text")
+    ok(
+        "export",
+        "--format",
+        "text",
+        "--work",
+        finished(archives, "--no-validate"),
+        "--out",
+        folder / "text",
+    )
     keys = [line.split()[1] for line in (folder / "text" / "map.txt").read_text().splitlines()]
     keys = [key for key in keys if "island" not in key]
     lines = [f"{key} {0.1 + n}" for n, key in enumerate(keys[:: len(keys) // 5])]
@@ -53,7 +61,7 @@ def weights(tmp_path_factory: pytest.TempPathFactory, archives: list[Path]) -> O
 def ranks_of(work: Path) -> dict[str, np.ndarray]:
     """And hubs, of HITS."""
     out = work.with_name(f"{work.name}-text")
-    ok("export-text", "--work", work, "--out", out)
+    ok("export", "--format", "text", "--work", work, "--out", out)
     rows = [line.split()[:2] for line in (out / "pr.txt").read_text().splitlines()]
     ranked = {
         "ids": np.array([i for i, _ in rows]),
@@ -140,7 +148,7 @@ def check_hits(archives: list[Path], relevance: Path, tolerance: float, tmp_path
         last = manifest_of(work)["steps"]["page-rank"]["rounds"][-1]
         assert last["certificate"] <= tolerance
         scores.append(ranks_of(work)["scores"])
-        ok("check", "--work", work)
+        ok("status", "--check", "--work", work)
     assert np.linalg.norm(scores[0] - scores[1]) <= 2 * tolerance
 
 
@@ -158,4 +166,4 @@ def test_another_ranking_leaves_no_hubs(tmp_path: Path) -> None:
     assert (work / "hubs").is_dir()
     ok("run", *run, "--work", work, "--force", "--quiet")
     assert not (work / "hubs").exists()
-    ok("check", "--work", work)
+    ok("status", "--check", "--work", work)

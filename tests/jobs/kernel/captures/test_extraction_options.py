@@ -18,7 +18,17 @@ def links(tmp_path: Path, *options: str) -> list[str]:
     archive, output = tmp_path / "a.warc", tmp_path / f"{len(list(tmp_path.iterdir()))}.txt"
     archive.write_bytes(page(HTML, "http://h/"))
     captures = output.with_suffix(".captures.txt")
-    ok("extract-links", archive, "--output", output, "--captures", captures, *options, *INLINE)
+    ok(
+        "step",
+        "extract-links",
+        archive,
+        "--output",
+        output,
+        "--captures",
+        captures,
+        *options,
+        *INLINE,
+    )
     return [" ".join(line.split()[::2]) for line in output.read_text().splitlines()]
 
 

@@ -38,7 +38,7 @@ def test_the_links_of_all_by_jobs(tmp_path: Path) -> None:
     archive.write_bytes(b"".join(case.record(number) for number, case in enumerate(own)))
     lines = tmp_path / "links.txt"
     outputs = ("--output", lines, "--captures", tmp_path / "captures.txt")
-    ok("extract-links", archive, *outputs, "--links", "all", "--runner", "local", "--quiet")
+    ok("step", "extract-links", archive, *outputs, "--links", "all", "--runner", "local", "--quiet")
     links = {uri: set[str]() for uri in (case.uri for case in own)}
     for line in lines.read_text().splitlines():
         target, source = line.split(" ")[:2]

@@ -81,7 +81,7 @@ def test_the_command(tmp_path: Path) -> None:
     web = {"http://a.example/": ["/x"], "http://a.example/x": []}
     path = tmp_path.__truediv__
     archive, links, captures = write_warc(path("w.warc.gz"), web), path("l.txt"), path("c.txt")
-    words = ("extract-links", archive, "--output", links, "--captures", captures, *INLINE)
+    words = ("step", "extract-links", archive, "--output", links, "--captures", captures, *INLINE)
     assert "anchors" not in ok(*words).err
     without = links.read_bytes()
     for name in ("a.txt", "a.parquet", "anchors"):

@@ -152,7 +152,7 @@ def test_the_web_of_a_work_folder(runner: str, tmp_path: Path) -> None:
     given = "--runner", runner, "--no-validate", "--iterations", 3, "--quiet"
     ok("run", archive, "--work", work, *given)
     if runner == "embedded":
-        ok("export-text", "--work", work, "--out", text)
+        ok("export", "--format", "text", "--work", work, "--out", text)
     graph = read_graph(text / "pr0.txt" if runner == "embedded" else work / "graph")
     sources = np.repeat(np.arange(graph.nodes), graph.outdegrees)
     web = crawled_web(work)
@@ -166,7 +166,7 @@ def test_the_web_of_a_work_folder(runner: str, tmp_path: Path) -> None:
     assert web.order.tolist() == [numbers[key] for key in keys if key in numbers]
     if runner == "inline":
         return
-    ok("aopic-lab", "--work", work, "--output", tmp_path / "out", "--figures", "2")
+    ok("lab", "aopic", "--work", work, "--output", tmp_path / "out", "--figures", "2")
     policies = rows_of(tmp_path / "out" / "policies.csv")
     replayed = [int(row["visits"]) for row in policies if row["policy"] == "replay"]
     assert replayed == list(range(1, 11))
@@ -218,7 +218,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("matplotlib", reason="the extra crawlrank[plot] is absent")
     output = tmp_path_factory.mktemp("lab") / "out"
     seeds = "--seed", 3, "--seed", 4
-    said = ok("aopic-lab", "--output", output, "--nodes", 300, *seeds, "--jobs", 1)
+    said = ok("lab", "aopic", "--output", output, "--nodes", 300, *seeds, "--jobs", 1)
     assert said.out.split() == sorted(map(str, output.iterdir()), key=said.out.index)
     return output
 
@@ -279,11 +279,11 @@ def test_only_what_a_figure_needs_is_run(tmp_path: Path) -> None:
 
 
 def test_what_is_refused(tmp_path: Path) -> None:
-    said = crawlrank("aopic-lab", "--output", tmp_path / "out", "--figures", "2,7")
+    said = crawlrank("lab", "aopic", "--output", tmp_path / "out", "--figures", "2,7")
     assert (said.code, "2,3,4,5,6" in said.err) == (2, True)
-    said = crawlrank("aopic-lab", "--output", tmp_path / "out", "--poisson", "0")
+    said = crawlrank("lab", "aopic", "--output", tmp_path / "out", "--poisson", "0")
     assert (said.code, "--poisson" in said.err) == (2, True)
-    said = crawlrank("aopic-lab", "--output", tmp_path / "out", "--work", tmp_path)
+    said = crawlrank("lab", "aopic", "--output", tmp_path / "out", "--work", tmp_path)
     assert (said.code, str(tmp_path) in said.err) == (3, True)
     for arguments in (
         {"nodes": 99},
@@ -299,6 +299,6 @@ def test_what_is_refused(tmp_path: Path) -> None:
 
 def test_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    said = crawlrank("aopic-lab", "--output", tmp_path / "out")
+    said = crawlrank("lab", "aopic", "--output", tmp_path / "out")
     assert (said.code, "pip install 'matplotlib>=3.8'" in said.err) == (2, True)
     assert not (tmp_path / "out").exists()

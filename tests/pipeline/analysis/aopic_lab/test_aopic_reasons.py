@@ -124,7 +124,7 @@ def test_a_run_with_partitions(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="the extra crawlrank[plot] is absent")
     output = tmp_path / "out"
     arguments = ("--nodes", 200, "--poisson", 3, "--figures", "2", "--partitions", 2)
-    ok("aopic-lab", "--output", output, *arguments)
+    ok("lab", "aopic", "--output", output, *arguments)
     with (output / "partitions.csv").open(newline="") as stream:
         rows = list(csv.DictReader(stream))
     assert len(rows) == (1 + len(BUFFERS)) * CRAWLS
@@ -135,7 +135,7 @@ def test_a_run_with_partitions(tmp_path: Path) -> None:
 
 
 def test_partitions_that_are_refused(tmp_path: Path) -> None:
-    said = crawlrank("aopic-lab", "--output", tmp_path / "out", "--partitions", 0)
+    said = crawlrank("lab", "aopic", "--output", tmp_path / "out", "--partitions", 0)
     assert (said.code, "--partitions" in said.err) == (2, True)
     for machines in (0, 129):
         with pytest.raises(BadInput, match="partitions"):

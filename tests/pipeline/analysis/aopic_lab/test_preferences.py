@@ -30,12 +30,12 @@ def work() -> Path:
 def anchors(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("anchors")
     outputs = ("--output", folder / "l.txt", "--captures", folder / "c.txt")
-    ok("extract-links", LOOPBACK, *outputs, "--anchors", folder / "anchors.txt")
+    ok("step", "extract-links", LOOPBACK, *outputs, "--anchors", folder / "anchors.txt")
     return folder / "anchors.txt"
 
 
 def uris_of(work: Path, text: Path) -> list[str]:
-    ok("export-text", "--work", work, "--out", text)
+    ok("export", "--format", "text", "--work", work, "--out", text)
     return [line.split()[1] for line in (text / "map.txt").read_text().splitlines()]
 
 
@@ -143,6 +143,6 @@ def test_preferences_that_cannot_be_used(
     ],
 )  # fmt: skip
 def test_options_that_do_not_fit(options: tuple[str, ...], tmp_path: Path) -> None:
-    said = crawlrank("aopic-lab", *options, "--output", tmp_path / "out")
+    said = crawlrank("lab", "aopic", *options, "--output", tmp_path / "out")
     assert said.code == 2, said
     assert not (tmp_path / "out").exists()

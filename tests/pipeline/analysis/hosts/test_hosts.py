@@ -39,7 +39,7 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     links = write(
         folder / "links.txt", [f"{target} {source} L".encode() for source, target in LINKS]
     )
-    ok("import-text", "--links", links, "--work", folder / "w")
+    ok("step", "import-text", "--links", links, "--work", folder / "w")
     ok("run", "--work", folder / "w", "--no-validate", "--quiet", "--nodes", "all")
     return folder / "w"
 
@@ -64,13 +64,13 @@ def work(request: pytest.FixtureRequest) -> Path:
 
 
 def pages_of(work: Path, output: Path) -> list[dict[str, Any]]:
-    ok("export-precedence", "--work", work, "--format", "jsonl", "--output", output)
+    ok("export", "--work", work, "--format", "jsonl", "--output", output)
     return [json.loads(line) for line in output.read_text().splitlines()]
 
 
 def graph_of(work: Path, out: Path) -> nx.DiGraph:
     """The keys and their links, of the files of the recipe."""
-    ok("export-text", "--work", work, "--out", out)
+    ok("export", "--format", "text", "--work", work, "--out", out)
     keys = {line.split()[1] for line in (out / "map.txt").read_text().splitlines()}
     graph = nx.DiGraph()
     for line in (out / "input_links.txt").read_text().splitlines():
@@ -188,14 +188,14 @@ def test_a_ranking_beside_the_run() -> None:
 def test_keys_without_uris_and_ids_without_keys(tmp_path: Path) -> None:
     lines = [b"org,example)/a org,example,b)/c", b"org,example,b)/c org,example)/a"]
     links = write(tmp_path / "canonical.txt", sorted(lines))
-    ok("import-text", "--canonical-links", links, "--work", tmp_path / "keys")
+    ok("step", "import-text", "--canonical-links", links, "--work", tmp_path / "keys")
     ok("run", "--work", tmp_path / "keys", "--no-validate", "--quiet")
     rows = json.loads(ok("hosts", "--work", tmp_path / "keys", "--json", "-").out)["hosts"]
     assert [(row["host"], row["pages"], row["captured"]) for row in rows] == [
         ("b.example.org", 1, None), ("example.org", 1, None),
     ]  # fmt: skip
     graph = write(tmp_path / "graph.txt", [b"0\t1.0\tO:1", b"1\t1.0\tO:0", b"dummy\t1.0\tO:dummy"])
-    ok("import-text", "--graph", graph, "--work", tmp_path / "ids")
+    ok("step", "import-text", "--graph", graph, "--work", tmp_path / "ids")
     ok("run", "--work", tmp_path / "ids", "--no-validate", "--quiet")
     said = crawlrank("hosts", "--work", tmp_path / "ids")
     assert (said.code, "pages that are ids" in said.err) == (3, True)

@@ -65,7 +65,7 @@ def test_the_table_has_what_the_engine_wrote() -> None:
 @pytest.mark.parametrize("ending", ["csv", "tsv", "parquet"])
 def test_files_hold_the_table(work: Path, tmp_path: Path, ending: str) -> None:
     output = tmp_path / "new" / f"sites.{ending}"
-    ok("export-sites", "--work", work, "--output", output)
+    ok("export", "--format", "sites", "--work", work, "--output", output)
     rows = read_sites(work).to_pylist()
     if ending == "parquet":
         assert pq.read_table(output).to_pylist() == rows
@@ -101,7 +101,7 @@ def test_many_rows_have_one_head(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["sites", "sites.txt", "sites.csv.gz"])
 def test_other_endings_are_refused(work: Path, tmp_path: Path, name: str) -> None:
-    refused = crawlrank("export-sites", "--work", work, "--output", tmp_path / name)
+    refused = crawlrank("export", "--format", "sites", "--work", work, "--output", tmp_path / name)
     assert refused.code == 2
     assert ".csv, .tsv or .parquet" in refused.err
     assert not (tmp_path / name).exists()
@@ -110,7 +110,7 @@ def test_other_endings_are_refused(work: Path, tmp_path: Path, name: str) -> Non
 def test_a_ranking_of_pages_has_no_sites(work: Path, tmp_path: Path) -> None:
     work = ranked(work, "--method", "degree")
     asked = ("--work", work, "--ranking", "degree", "--output", tmp_path / "s.csv")
-    refused = crawlrank("export-sites", *asked)
+    refused = crawlrank("export", "--format", "sites", *asked)
     assert refused.code == 3
     assert "a ranking by indegree; expected a ranking of sites" in refused.err
 
@@ -122,7 +122,7 @@ def test_a_damaged_table_is_seen_and_made_again(work: Path, tmp_path: Path) -> N
     whole = path.read_bytes()
     path.write_bytes(whole[:-9])
     asked = ("--work", work, "--ranking", "hurt", "--output", tmp_path / "s.csv")
-    refused = crawlrank("export-sites", *asked)
+    refused = crawlrank("export", "--format", "sites", *asked)
     assert refused.code == 3
     assert "crawlrank rank" in refused.err
     ok("rank", "--work", work, *hurt, "--quiet")

@@ -241,7 +241,7 @@ GRAPH = "0\t1.0\tO:1\n1\t1.0\tO:0\n2\t1.0\tO:0,1\ndummy\t1.0\tO:dummy\n"
 def test_an_imported_graph_has_no_captures(tmp_path: Path) -> None:
     graph = tmp_path / "graph.txt"
     graph.write_text(GRAPH)
-    ok("import-text", "--graph", graph, "--work", tmp_path / "w")
+    ok("step", "import-text", "--graph", graph, "--work", tmp_path / "w")
     ok("run", "--work", tmp_path / "w")
     document, page = both_of(tmp_path / "w", tmp_path)
     assert document["input"] is document["classes"] is document["captured_hosts"] is None
@@ -273,7 +273,7 @@ def test_datasets_at_a_url(tmp_path: Path) -> None:
 def test_sites_are_those_of_export_sites(work: Path, tmp_path: Path) -> None:
     work = ranked(work, "--method", "site")
     table = tmp_path / "sites.csv"
-    ok("export-sites", "--work", work, "--ranking", "site", "--output", table)
+    ok("export", "--format", "sites", "--work", work, "--ranking", "site", "--output", table)
     with table.open() as file:
         expected = [row["site"] for row in csv.DictReader(file)]
     document = report_of(work, "--ranking", "run", "--ranking", "site")
@@ -376,7 +376,7 @@ def test_commands_are_those_of_the_ranking(work: Path) -> None:
     commands = report_of(work, "--ranking", "hits")["commands"]
     assert parsed(commands["again"])["method"] == "hits"
     assert commands["again"].startswith("crawlrank rank ")
-    assert commands["look_up"] == f"crawlrank explain --work {work} --ranking hits URI"
+    assert commands["look_up"] == f"crawlrank explain {work} URI --ranking hits"
     assert all("--ranking hits" in commands[name] for name in ("recrawl", "other_crawlers"))
 
 

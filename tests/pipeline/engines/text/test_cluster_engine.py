@@ -61,7 +61,7 @@ def near(*archives: Path, **options: object) -> Path:
 
 def texts(work: Path, out: Path) -> dict[str, list[bytes]]:
     """The recipe's own files, those of archives in any order. out: a new folder for them."""
-    ok("export-text", "--work", work, "--out", out)
+    ok("export", "--format", "text", "--work", work, "--out", out)
     found = {path.stem: path.read_bytes().splitlines() for path in out.iterdir()}
     return {**found, "links": sorted(found["links"]), "captures": sorted(found["captures"])}
 

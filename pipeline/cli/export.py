@@ -1,0 +1,270 @@
+"""`export`: the pages of a ranking, for Heritrix, other crawlers and people; its sites; its files
+as text."""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import click
+from click.core import ParameterSource
+
+from crawlrank.jobs.kernel.formats.order import DIGITS
+from crawlrank.jobs.kernel.keys.keys import www_rule
+from crawlrank.jobs.kernel.storage.temporary import temporary_folder
+from crawlrank.pipeline.cli.commands import command
+from crawlrank.pipeline.cli.outputs import (
+    STDOUT,
+    check_ending,
+    check_files,
+    print_counts,
+    require_ending,
+)
+from crawlrank.pipeline.cli.parameters.filters import filter_options, require_sources
+from crawlrank.pipeline.cli.parameters.groups import Decorator, option
+from crawlrank.pipeline.cli.parameters.options import (
+    OUTPUT,
+    digits_option,
+    precedence_options,
+    ranking_option,
+    report_option,
+    work_option,
+)
+from crawlrank.pipeline.cli.parameters.types import Number
+from crawlrank.pipeline.precedence.filters import Filter, PageFilters, conditions
+from crawlrank.pipeline.precedence.options import PrecedenceOptions
+from crawlrank.pipeline.precedence.page_table import RankedPages, Taken
+from crawlrank.pipeline.precedence.score_formats import BINARY, FORMATS
+from crawlrank.pipeline.ranking.bounds import Bounds
+from crawlrank.pipeline.run.rank_report import read_rank_report
+from crawlrank.pipeline.steps import BEANS
+from crawlrank.pipeline.terminal import TextTable, printable, width_of
+from crawlrank.pipeline.workfolder.manifest import require_manifest
+from crawlrank.pipeline.workfolder.rankings import ranking_folder
+from crawlrank.pipeline.workfolder.results.scores_of_work import ScoresAndUris, scores_of_work
+from crawlrank.pipeline.workfolder.work_folder import refuse_own_file
+
+ENDINGS = ("csv", "jsonl", "parquet")  # that name a format; others say nothing
+
+
+PAGES = ("heritrix", *FORMATS)  # what lists pages
+FOLDERS = ("text",)  # what is a folder of files
+
+
+def format_option(*forms: str) -> Decorator:
+    text = (
+        "heritrix: the file that Heritrix loads, `URI precedence`. Others have a line for each"
+        " page, best first. csv, jsonl, parquet: its URI, score, class, status and more; seeds:"
+        " URIs alone; nutch: seeds with scores for `nutch inject`; browsertrix: seeds and scope, by"
+        " class."
+    )
+    if "sites" in forms:
+        text += (
+            " sites: the table of a ranking of sites, as .csv, .tsv or .parquet. text: the files of"
+            " the recipe, from links.txt to precedence.txt, and captures.txt."
+        )
+    return option("--format", "form", type=click.Choice(forms), default=forms[0], help=text)
+
+
+@command("export")
+@work_option
+@ranking_option
+@option(
+    "--output",
+    type=OUTPUT,
+    required=True,
+    help="File to write; with --format text a folder; `-`: standard output.",
+)
+@format_option(*PAGES, "sites", *FOLDERS)
+@filter_options
+@precedence_options
+@option(
+    "--digits",
+    type=click.IntRange(1, 17),
+    help="Scores that agree to this many significant digits are equal (default: those that the run"
+    " has proved).",
+)
+def export(
+    work: Path,
+    ranking: str | None,
+    output: Path,
+    form: str,
+    filters: PageFilters,
+    precedence: PrecedenceOptions,
+    digits: int | None,
+) -> None:
+    """Writes next to a precedence file its summary (.summary.json) and
+    crawler-beans-fragment.xml, the beans with which Heritrix uses it. Other formats are one file.
+    Filters such as --status take a part of the pages, and never change the class of one.
+    """
+    folder = ranking_folder(work, ranking)
+    if form not in PAGES:
+        _refuse_options_of_pages(form)
+        if form == "sites":
+            _write_sites(folder, output)
+        else:
+            _write_texts(folder, output)
+        return
+    _check_usage(form, output)
+    require_sources(filters, work=True, uris=False)
+    check_files(output, inputs=[])
+    if form == "heritrix" and output != STDOUT:  # whose beans go beside it
+        refuse_own_file(output.with_name(BEANS), [work])
+    with temporary_folder() as tmp:
+        source = scores_of_work(folder, tmp)
+        ranked = RankedPages(source.scores, source.uris, folder)
+        _write(ranked, output, _cut(precedence, source, digits), form, filters)
+
+
+@command("step export-precedence")
+@click.argument("scores")
+@option("--uris", help="Spellings of each key; without them the URIs of the scores are listed.")
+@option("--output", type=OUTPUT, required=True, help="File to write; `-`: standard output.")
+@format_option(*PAGES)
+@filter_options
+@precedence_options
+@option("--eta", type=Number(0), help="Error bound of a score (default: from --report).")
+@digits_option
+@report_option
+def export_precedence(
+    scores: str,
+    uris: str | None,
+    output: Path,
+    form: str,
+    filters: PageFilters,
+    precedence: PrecedenceOptions,
+    eta: float | None,
+    digits: int | None,
+    report: Path | None,
+) -> None:
+    """SCORES are those of join-scores, and this command is `export` for them."""
+    _check_usage(form, output)
+    require_sources(filters, work=False, uris=bool(uris))
+    check_files(output, inputs=[scores, *([uris] if uris else [])])
+    if form == "heritrix" and output != STDOUT:
+        refuse_own_file(output.with_name(BEANS), [])
+    proved, bounds = read_rank_report(report) if report else (DIGITS, None)
+    if eta is not None:
+        bounds = Bounds(eta, math.inf)
+    source = ScoresAndUris(Path(scores), Path(uris) if uris else None, proved, bounds)
+    ranked = RankedPages(source.scores, source.uris, None)
+    _write(ranked, output, _cut(precedence, source, digits), form, filters)
+
+
+def _cut(
+    precedence: PrecedenceOptions, source: ScoresAndUris, digits: int | None
+) -> PrecedenceOptions:
+    bounds = source.bounds
+    return replace(
+        precedence,
+        eta=None if bounds is None else bounds.eta,
+        absolute=math.inf if bounds is None else bounds.absolute,
+        digits=source.digits if digits is None else digits,
+    )
+
+
+def _refuse_options_of_pages(form: str) -> None:
+    context = click.get_current_context()
+    for param in context.command.params:
+        name = str(param.name)
+        given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if given and name not in ("work", "ranking", "output", "form"):
+            raise click.UsageError(f"{param.opts[0]} goes with lists of pages, not with {form}")
+
+
+def _write_sites(work: Path, output: Path) -> None:
+    from crawlrank.pipeline.analysis.hosts.site_table import read_sites
+    from crawlrank.pipeline.analysis.hosts.table_files import SITE_ENDINGS, write_table
+
+    require_ending(output, "--output", SITE_ENDINGS, packed=False)
+    check_files(output, inputs=[])
+    rows = read_sites(work)
+    write_table(rows, output, SITE_ENDINGS)
+    print_counts({"sites": len(rows)}, {})
+
+
+def _write_texts(work: Path, folder: Path) -> None:
+    from crawlrank.pipeline.export_text import export_text
+
+    for path in export_text(work, folder):
+        click.echo(printable(str(path)))
+
+
+def _check_usage(form: str, output: Path) -> None:
+    check_ending(output, ENDINGS, form, "--format")
+    if form != "heritrix":
+        _require_heritrix(form, "unlisted", "spellings", "aliases")
+    if output == STDOUT and form in BINARY and sys.stdout.isatty():
+        raise click.UsageError(f"{form} is not for a terminal: name a file, or a pipe after it")
+
+
+def _write(
+    ranked: RankedPages, output: Path, options: PrecedenceOptions, form: str, filters: PageFilters
+) -> None:
+    """Write the output, and show the counts of what was written."""
+    www = www_rule(require_manifest(ranked.work).parameters if ranked.work else {})
+    chosen = conditions(filters, www=www)
+    near = None
+    if output != STDOUT:
+        near = output.parent
+        near.mkdir(parents=True, exist_ok=True)
+    with temporary_folder(near) as name:
+        tmp = name
+        if form == "heritrix":
+            counts, taken = _heritrix(ranked, output, tmp, options, filters, chosen)
+        else:
+            from crawlrank.pipeline.precedence.export_scores import export_scores
+
+            written = export_scores(ranked, output, tmp, options, form, filters, chosen)
+            left = {f"left out: {reason}": n for reason, n in written.left_out.items() if n}
+            counts = {
+                "pages": written.pages,
+                "pages without a score": written.without_score,
+                **left,
+            }
+            taken = written.taken
+    _show_taken(taken)
+    print_counts(counts, {})
+
+
+def _heritrix(
+    ranked: RankedPages,
+    output: Path,
+    tmp: Path,
+    options: PrecedenceOptions,
+    filters: PageFilters,
+    chosen: list[Filter],
+) -> tuple[dict[str, int], Taken]:
+    if filters.any:
+        from crawlrank.pipeline.precedence.export_scores import export_filtered_precedence
+
+        summary, taken = export_filtered_precedence(ranked, output, tmp, options, filters, chosen)
+    else:
+        from crawlrank.pipeline.precedence import export
+
+        summary = export.export_precedence(ranked.scores, ranked.uris, output, tmp, options)
+        taken = Taken()
+    return {"precedence": summary.uris}, taken
+
+
+def _show_taken(taken: Taken) -> None:
+    """What each filter left, on standard error as all that is no output."""
+    if not taken.rows:
+        return
+    table = TextTable(
+        f"pages taken of {taken.pages:,}", "=filter", ">leaves", ">with those before it"
+    )
+    for row in taken.rows:
+        table.add(*row)
+    click.echo("\n".join([*table.lines(width_of(sys.stderr)), ""]), err=True)
+
+
+def _require_heritrix(form: str, *names: str) -> None:
+    """Refuse options that only the format heritrix has."""
+    context = click.get_current_context()
+    for name in names:
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
+            spelled = name.replace("_", "-")
+            raise click.UsageError(f"--{spelled} goes with --format heritrix, not with {form}")
