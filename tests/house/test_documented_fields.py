@@ -99,6 +99,23 @@ def test_fields_of_the_summary() -> None:
     assert undocumented(document, text) == []
 
 
+@pytest.fixture(scope="module")
+def plan(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A plan from two crawls, with its JSON."""
+    folder = tmp_path_factory.mktemp("plan")
+    crawls = sorted((SAMPLES / "several-crawls").glob("crawl-[12].warc.gz"))
+    works = [word for crawl in crawls for word in ("--work", finished(crawl, "--validators"))]
+    outputs = ("--output", folder / "plan", "--json", folder / "plan.json")
+    ok("plan", *works, "--budget", "20/day", "--from", "2026-03-10", *outputs)
+    return folder
+
+
+@pytest.mark.slow
+def test_fields_of_plans(plan: Path) -> None:
+    document = json.loads((plan / "plan.json").read_text())
+    assert undocumented(document, section("plan.md", "schema `crawlrank-plan/1`:")) == []
+
+
 def first_column(text: str) -> list[str]:
     """The names in the first column of the first table of a text."""
     rows = re.findall(r"^\| (`.*?) \|", text, re.MULTILINE)
@@ -132,14 +149,9 @@ def test_columns_of_sites(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_columns_of_the_schedule(tmp_path: Path) -> None:
-    crawls = sorted((SAMPLES / "several-crawls").glob("crawl-[12].warc.gz"))
-    works = [word for crawl in crawls for word in ("--work", finished(crawl, "--validators"))]
-    ok("plan", *works, "--budget", "20/day", "--from", "2026-03-10", "--output", tmp_path / "plan")
-    text = section("plan.md", "| column of the schedule |")
-    assert {*header(tmp_path / "plan" / "schedule.csv")} == {*re.findall(r"`(\w+)`", text)} - {
-        "csv"
-    }
+def test_columns_of_the_schedule(plan: Path) -> None:
+    text = section("plan.md", "| column of the schedule |").partition("\n\n")[0]
+    assert {*header(plan / "plan" / "schedule.csv")} == {*re.findall(r"`(\w+)`", text)}
 
 
 @pytest.mark.parametrize("text", ["", "`a`, `run.b`"])
