@@ -27,6 +27,7 @@ from support.runs import copy_of, finished
 from support.systems.hadoop_node import hadoop_around  # noqa: F401 - the fixture `hadoop`
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+LINKED = [*PAGES, *(ROOT / f"{name}.md" for name in ("CHANGELOG", "CONTRIBUTING", "SECURITY"))]
 SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NODE = re.compile(r"^```sh node\n(.*?)^```$", re.MULTILINE | re.DOTALL)  # inside a Hadoop
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -227,7 +228,7 @@ def test_they_run_as_programs(page: Path, folder: Path, shell: dict[str, str]) -
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", LINKED, ids=lambda page: page.name)
 def test_links_between_pages_lead_somewhere(page: Path) -> None:
     for target in LINK.findall(page.read_text()):
         assert (page.parent / target).exists(), f"{page.name}: {target}"
