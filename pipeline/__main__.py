@@ -46,7 +46,7 @@ def _modest() -> None:
     """Let libraries start no threads when they are loaded, here and in tasks and workers: if none
     can start, OpenBLAS sends SIGINT, and jemalloc, which is not used, writes to stderr. Under
     `ulimit -v`, let them reserve fewer addresses. pyarrow allocates with the C library, which gives
-    freed memory back on request (pipeline/data/allocators.py); mimalloc keeps it."""
+    freed memory back on request (pipeline/data/memory.py); mimalloc keeps it."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     os.environ.setdefault("JE_ARROW_MALLOC_CONF", "background_thread:false")

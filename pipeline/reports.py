@@ -1,10 +1,11 @@
-"""Reports for people: tables of a work folder."""
+"""Tables of a work folder, and the document of `status --json`, whose fields are in
+docs/output.md."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,8 @@ from typing import Any
 from crawlrank.jobs.kernel.archive.damage import REASONS
 from crawlrank.jobs.kernel.errors import BadInput, count_of
 from crawlrank.pipeline.data.datasets import is_file, replacing
-from crawlrank.pipeline.data.scores_table import best_first
+from crawlrank.pipeline.data.scores_file import best_first
+from crawlrank.pipeline.progress.run_state import RunState
 from crawlrank.pipeline.ranking.bounds import Bounds
 from crawlrank.pipeline.ranking.methods import method_of
 from crawlrank.pipeline.ranking.stop import Round
@@ -264,3 +266,39 @@ def best_table(scores: Path, count: int, digits: int, bounds: Bounds) -> TextTab
         uri = row.uri.decode("utf-8", "replace")
         table.add(position, bounds.text(row.score), uri)
     return table
+
+
+SCHEMA = "crawlrank-status/1"
+
+
+def status_document(
+    work: Path,
+    manifest: Manifest,
+    run: RunState,
+    names: Sequence[str],
+    faults: Sequence[Checked],
+) -> dict[str, Any]:
+    """names: the steps of the run, in order. faults: datasets that are not as they were left."""
+    damaged = {fault.step for fault in faults}
+    archives = manifest.archives.values()
+    return {
+        "work": str(work),
+        "run": run.document(),
+        "steps": [_step(name, manifest.steps.get(name, {}), damaged) for name in names],
+        "rounds": manifest.steps.get(RANK, {}).get("rounds", []),
+        "archives": {
+            "read": sum(not entry["error"] for entry in archives),
+            "unreadable": [masked(entry["path"]) for entry in archives if entry["error"]],
+            "bytes": sum(entry["size"] for entry in archives),
+        },
+        "damage": dict(damage_by_reason(manifest)),
+        "faults": [{"step": fault.step, "fault": fault.fault} for fault in faults],
+        "rankings": labels(work),
+    }
+
+
+def _step(name: str, entry: Mapping[str, Any], damaged: set[str]) -> dict[str, Any]:
+    done = "fingerprint" in entry
+    state = "damaged" if name in damaged else "done" if done else "begun" if entry else "to do"
+    known = {key: entry.get(key, {}) for key in ("rows", "counters")}
+    return {"step": name, "state": state, **known, "seconds": entry.get("seconds")}

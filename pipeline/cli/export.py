@@ -38,7 +38,7 @@ from crawlrank.pipeline.precedence.options import PrecedenceOptions
 from crawlrank.pipeline.precedence.page_table import RankedPages, Taken
 from crawlrank.pipeline.precedence.score_formats import BINARY, FORMATS
 from crawlrank.pipeline.ranking.bounds import Bounds
-from crawlrank.pipeline.run.rank_report import read_rank_report
+from crawlrank.pipeline.run.parameters import read_rank_report
 from crawlrank.pipeline.steps import BEANS
 from crawlrank.pipeline.terminal import TextTable, printable, width_of
 from crawlrank.pipeline.workfolder.manifest import require_manifest

@@ -35,7 +35,7 @@ from crawlrank.pipeline.cli.parameters.options import (
 from crawlrank.pipeline.cli.parameters.progress_options import Progress, plain_progress_options
 from crawlrank.pipeline.engines.text import archive_reports, selecting, steps
 from crawlrank.pipeline.ranking.stop import Round, Stop
-from crawlrank.pipeline.run.rank_report import read_rank_report, write_rank_report
+from crawlrank.pipeline.run.parameters import read_rank_report, write_rank_report
 from crawlrank.pipeline.workfolder.archives import given_archives, require_readable
 
 

@@ -54,8 +54,7 @@ def status(
 def _show_status(work: Path, output: Path | None, verbose: bool) -> None:
     from crawlrank.pipeline.precedence.caveats import caveats_in, caveats_table
     from crawlrank.pipeline.progress.run_state import note_begun, run_state, state_lines
-    from crawlrank.pipeline.reports import rankings_table, status_tables
-    from crawlrank.pipeline.status_document import SCHEMA, status_document
+    from crawlrank.pipeline.reports import SCHEMA, rankings_table, status_document, status_tables
     from crawlrank.pipeline.steps import STEPS
 
     run = run_state(work)

@@ -2,10 +2,18 @@
 
 A compiled loop reads wherever an index leads: what comes from a file passes a check here, or one
 made for it (csr.py, ids.py, ranks.py), first.
+
+What was read of a mapped file counts as memory of the process until the system takes it back. A
+pass over the edges releases each piece after it, and so holds one piece at a time.
+
+Python writes the files: numpy's own error for a full disk has numbers of items, and no cause. An
+array may also grow until all is written.
 """
 
 from __future__ import annotations
 
+import mmap
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -44,3 +52,54 @@ def open_array(path: Path, types: tuple[npt.DTypeLike, ...], cure: str) -> Any:
 def refuse(path: Path, index: int, value: object, expected: str, cure: str) -> NoReturn:
     """Raise BadInput for a number of an array."""
     raise BadInput(f"{path}, index {index}", str(value), expected, cure)
+
+
+def release(array: npt.NDArray[Any], begin: int, end: int) -> None:
+    """Let go of the numbers from begin to end; nothing happens to an array that is in no file."""
+    mapped = getattr(array, "_mmap", None)
+    if mapped is None or end <= begin or not hasattr(mmap, "MADV_DONTNEED"):
+        return
+    start = array.ctypes.data - np.frombuffer(mapped, "u1").ctypes.data
+    first = start + begin * array.itemsize
+    first -= first % mmap.PAGESIZE
+    last = start + end * array.itemsize
+    mapped.madvise(mmap.MADV_DONTNEED, first, last - first)
+
+
+class Growing(AbstractContextManager["Growing"]):
+    """Writes arrays of one type to a .npy file, one behind the other; `length` numbers so far."""
+
+    def __init__(self, path: Path, dtype: npt.DTypeLike) -> None:
+        self._file = path.open("wb")
+        self._dtype = np.dtype(dtype)
+        self._begin = 0
+        self.length = 0
+        self._begin = self._head()
+
+    def _head(self) -> int:
+        """Write the header, which numpy pads so that any length fits; where the numbers begin."""
+        described = {
+            "descr": np.lib.format.dtype_to_descr(self._dtype),
+            "fortran_order": False,
+            "shape": (self.length,),
+        }
+        self._file.seek(0)
+        np.lib.format.write_array_header_1_0(self._file, described)
+        if self._begin and self._file.tell() != self._begin:
+            raise AssertionError("the header of a .npy file has grown into its numbers")
+        return self._file.tell()
+
+    def write(self, numbers: npt.NDArray[Any]) -> None:
+        self._file.write(np.ascontiguousarray(numbers, self._dtype).data)
+        self.length += len(numbers)
+
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        with self._file:
+            if kind is None:
+                self._head()
+
+
+def save(path: Path, numbers: npt.NDArray[Any]) -> None:
+    """An array of one dimension to a .npy file."""
+    with Growing(path, numbers.dtype) as file:
+        file.write(numbers)

@@ -20,8 +20,8 @@ import pyarrow.parquet as pq
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.machine.shortage import shortage_of
 from crawlrank.jobs.kernel.storage.temporary import plain_path
+from crawlrank.pipeline.data.memory import ROOM
 from crawlrank.pipeline.data.pairs import in_order
-from crawlrank.pipeline.data.room import ROOM
 
 LEAST = 64 << 20  # bytes: with less DuckDB does not sort at all
 BATCH = 1 << 17  # rows

@@ -24,7 +24,7 @@ from crawlrank.jobs.kernel.formats.reading import read_lines, read_rows
 from crawlrank.jobs.kernel.machine.machine_code import compiled
 from crawlrank.jobs.kernel.rank.array_types import Floats as Floats
 from crawlrank.jobs.kernel.rank.array_types import Positions as Positions
-from crawlrank.pipeline.data.mapped import release
+from crawlrank.pipeline.data.arrays import release
 
 Targets = npt.NDArray[np.int32] | npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]

@@ -4,17 +4,31 @@ A step that keeps columns of all nodes needs bytes for each of them, whatever it
 It says so with `require_memory` before it begins, so that a run that will not fit ends with the
 figure and not with a machine out of memory. The bytes a node are measured by
 scripts/bench/bench_node_memory.py.
+
+Freed memory is returned to the system. glibc keeps what was freed for the next request, so that a
+step would begin beside all that the one before it no longer uses, and two steps that each keep to
+`--memory` would not, together. pyarrow allocates by the C library too (pipeline/__main__.py).
+Elsewhere than on glibc nothing happens.
+
+A database needs threads, and addresses under `ulimit -v`, which counts all that is reserved. A
+thread reserves its stack (8 MiB) and an arena of malloc (64 MiB), which stays when it ends, for
+others to use. DuckDB starts eight more than it is allowed for queries, and dies by SIGSEGV where
+they, or those of Python beside them, cannot be had; LLVM, which later steps load and which compiles
+for them, dies by SIGABRT. So all of it is asked for before.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
 import resource
 import sys
+import threading
 from dataclasses import dataclass
 
 from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.machine.shortage import require_addresses, shortage_of
 
 MIB = 1 << 20
 OWN = 200 * MIB  # of this process with everything imported, before it does anything
@@ -88,3 +102,65 @@ def peak_memory() -> int:
     peaks = (resource.getrusage(who).ru_maxrss for who in everyone)
     unit = 1 if sys.platform == "darwin" else 1024
     return max(peaks) * unit
+
+
+#: bytes from which on what is freed goes back at once; each time costs the system some work
+AT_ONCE = 4 << 20
+_MMAP_THRESHOLD = -3  # glibc's malloc.h, M_MMAP_THRESHOLD
+
+
+def give_back_at_once() -> None:
+    """Return arrays when they are freed, from now on; glibc would raise the size from which on it
+    does with each that is freed, up to 32 MiB."""
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        mallopt(_MMAP_THRESHOLD, AT_ONCE)
+
+
+def give_back() -> None:
+    """Return all freed pages of this process."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
+
+
+STACK, ARENA = 16 << 20, 64 << 20  # bytes of addresses; a stack and what a thread has beside it
+BESIDE = 12  # threads: those of DuckDB, one for signals, some that write
+COMPILER = 256 << 20  # bytes of addresses of LLVM and numba, with what they compile
+
+
+class Room:
+    """That of this process. arenas: how many earlier databases have left to reuse."""
+
+    def __init__(self) -> None:
+        self.arenas = 0
+
+    def require(self, threads: int) -> None:
+        """Raises Shortage where the limits leave too little for a database of so many threads."""
+        threads += BESIDE
+        needed = threads * STACK + max(0, threads - self.arenas) * ARENA
+        needed += 0 if "numba" in sys.modules else COMPILER
+        require_addresses(needed)
+        _try_threads(threads)
+        self.arenas = max(self.arenas, threads)
+
+
+def _try_threads(count: int) -> None:
+    """Raises Shortage where so many cannot be had at a time. It takes a millisecond."""
+    ended, started = threading.Event(), list[threading.Thread]()
+    try:
+        for _ in range(count):
+            thread = threading.Thread(target=ended.wait, daemon=True)
+            thread.start()
+            started.append(thread)
+    except RuntimeError as error:
+        if shortage := shortage_of(error):
+            raise shortage from error
+        raise
+    finally:
+        ended.set()
+        for thread in started:
+            thread.join()
+
+
+ROOM = Room()

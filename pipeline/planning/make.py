@@ -9,9 +9,8 @@ from pathlib import Path
 
 import duckdb
 
-from crawlrank.pipeline.data.allocators import give_back
 from crawlrank.pipeline.data.database import LEAST, database, limit
-from crawlrank.pipeline.data.memory import require_memory
+from crawlrank.pipeline.data.memory import give_back, require_memory
 from crawlrank.pipeline.options import PlanOptions
 from crawlrank.pipeline.planning.due_pages import write_due_pages
 from crawlrank.pipeline.planning.plan import compared, planned

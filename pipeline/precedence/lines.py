@@ -25,8 +25,7 @@ from crawlrank.pipeline.precedence.aliases import CapturedHosts, aliases, count_
 from crawlrank.pipeline.precedence.heritrix_column import forms
 from crawlrank.pipeline.precedence.options import Alias
 from crawlrank.pipeline.precedence.scored import NO_NODE
-from crawlrank.pipeline.ranking.class_ranges import Numbers, Order
-from crawlrank.pipeline.ranking.classes import Preferences, preferred_first
+from crawlrank.pipeline.ranking.classes import Numbers, Order, Preferences, preferred_first
 from crawlrank.pipeline.ranking.options import MAX_BINS
 
 EXAMPLES = 10

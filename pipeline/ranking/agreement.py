@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crawlrank.pipeline.data.graph import Floats
-from crawlrank.pipeline.ranking.class_ranges import Order
+from crawlrank.pipeline.ranking.classes import Order
 from crawlrank.pipeline.ranking.correlations import kendall, midranks, spearman
 
 TOP_PERCENTS = (1, 10)

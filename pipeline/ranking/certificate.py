@@ -14,6 +14,8 @@ rules of others are measured with.
 Rounding: A x is summed in two parts, the first without any error, and what the rest can be wrong
 by is added to every bound. So a bound is never 0, and what it promises holds for the doubles given.
 Memory: CERTIFICATE_BYTES a node; of the edges, which may be mapped, a block at a time.
+
+The checks of a plain round, and its entry in the manifest, are the same on all engines.
 """
 
 from __future__ import annotations
@@ -24,10 +26,14 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from crawlrank.jobs.kernel.errors import BadInput, JobFailed
 from crawlrank.jobs.kernel.machine.machine_code import compiled
 from crawlrank.jobs.kernel.rank.equation import RECIPE, Equation
+from crawlrank.jobs.kernel.rank.plain_round import RoundSums
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl
+from crawlrank.pipeline.data.arrays import release
 from crawlrank.pipeline.data.graph import Floats, Graph, Positions, Targets
-from crawlrank.pipeline.data.mapped import release
+from crawlrank.pipeline.ranking.stop import Round
 
 UNIT = 2.0**-53  # rounding to nearest is wrong by at most this, relative
 BLOCK = 1 << 20
@@ -123,3 +129,49 @@ def _blocks(graph: Graph, step: int) -> list[tuple[int, int]]:
     cuts = np.searchsorted(graph.offsets, np.arange(0, graph.edges, step)).tolist()
     borders = sorted({0, *cuts, graph.nodes})
     return list(itertools.pairwise(borders))
+
+
+MASS_TOLERANCE = 1e-9
+
+
+def check_start(graph: PathOrUrl, nodes: int, scores: float, dummies: list[float]) -> None:
+    """Raises BadInput for a graph without nodes or dummy, or with another sum than N + 1."""
+    if not nodes:
+        raise BadInput(str(graph), "no nodes", "at least one line besides dummy's")
+    if len(dummies) != 1:
+        cure = "Make the graph with gen-graph."
+        raise BadInput(str(graph), "no line for dummy", "`dummy<TAB>1.0<TAB>O:dummy`", cure)
+    start = scores + dummies[0]
+    if not math.isclose(start, nodes + 1, rel_tol=MASS_TOLERANCE):
+        raise BadInput(
+            str(graph),
+            f"scores with dummy's sum to {start!r}",
+            f"N + 1 = {nodes + 1}",
+            "Start from gen-graph's output, or go on from a whole round.",
+        )
+
+
+def check_mass(sums: RoundSums) -> None:
+    """Raises JobFailed where a plain round has not kept the sum of all scores."""
+    if not sums.mass_error <= MASS_TOLERANCE:
+        raise JobFailed(
+            f"PageRank lost mass in a round: the scores sum to {sums.mass!r}, not {sums.nodes + 1}"
+        )
+
+
+def round_entry(number: int, sums: RoundSums, seconds: float) -> Round:
+    """The entry of a plain round, on any runner."""
+    return {
+        "round": number,
+        "nodes": sums.nodes,
+        "edges": sums.edges,
+        "dangling": sums.dangling,
+        "mass": sums.mass,
+        "residual_l1": sums.residual_l1,
+        "residual_max": sums.residual_max,
+        "certificate": sums.certificate,
+        "eta": sums.eta,
+        "probability_certificate": sums.probability_certificate,
+        "next_shift": sums.next_shift(),
+        "seconds": round(seconds, 3),
+    }

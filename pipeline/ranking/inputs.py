@@ -34,7 +34,7 @@ class NumberRange(NamedTuple):
 
 
 class PageFile(NamedTuple):
-    """An option that takes a file of pages. lines: the reader of run/weights.py for its lines."""
+    """An option that takes a file of pages. lines: its reader in ranking_inputs.py."""
 
     lines: Literal["weights", "seeds", "seeds.txt", "relevance"]
 
@@ -167,7 +167,7 @@ def parsed_link_weights(text: str) -> LinkWeights:
     return weights
 
 
-#: for the graph: WeightedLinks of ranking/pagerank/links.py; None if all links weigh the same
+#: for the graph: WeightedLinks of ranking/pagerank/terms.py; None if all links weigh the same
 LINK_WEIGHT = RankingInput[Any](
     "--link-weight",
     "links",

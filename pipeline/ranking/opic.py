@@ -34,8 +34,8 @@ import numpy as np
 
 from crawlrank.jobs.kernel.machine.machine_code import compiled
 from crawlrank.jobs.kernel.rank.equation import RECIPE, Equation
+from crawlrank.pipeline.data.arrays import release
 from crawlrank.pipeline.data.graph import Floats, Graph, Positions, Targets
-from crawlrank.pipeline.data.mapped import release
 from crawlrank.pipeline.ranking import opic_loops as loops
 from crawlrank.pipeline.ranking.certificate import SAFETY, UNIT
 from crawlrank.pipeline.ranking.options import OpicOptions, Policy, VirtualPage

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from crawlrank.pipeline.data.graph import Floats
 from crawlrank.pipeline.ranking.agreement import confusion
-from crawlrank.pipeline.ranking.class_ranges import Numbers
+from crawlrank.pipeline.ranking.classes import Numbers
 from crawlrank.pipeline.ranking.correlations import Kappa, kappa, quadratic_weights
 
 RATINGS = (1, 2, 3, 4)  # the last for the most important

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from crawlrank.pipeline.data.csr import Csr
+from crawlrank.pipeline.data.csr import BLOCK, Csr
 from crawlrank.pipeline.data.graph import Floats
-from crawlrank.pipeline.data.team import BLOCK
 from crawlrank.pipeline.ranking.stop import Round, Stop
 
 

@@ -10,9 +10,8 @@ from crawlrank.pipeline.progress.reporter import Reporter
 from crawlrank.pipeline.ranking.inputs import COMBINE_BY, Combination, PageWeights
 from crawlrank.pipeline.ranking.methods import METHODS
 from crawlrank.pipeline.ranking.stop import Round
-from crawlrank.pipeline.run.parts import combined_scores
+from crawlrank.pipeline.run.ranking_inputs import combined_scores, weights_by_id
 from crawlrank.pipeline.run.step_state import StepState
-from crawlrank.pipeline.run.weights import weights_by_id
 from crawlrank.pipeline.steps import RANK, StepEntry
 from crawlrank.pipeline.workfolder.dataset_store import DatasetRecord
 

@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 from crawlrank.jobs.kernel.links.pdf_links import require_reader
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl
 from crawlrank.jobs.mapreduce.launcher import CLUSTERS
-from crawlrank.pipeline.data.allocators import give_back, give_back_at_once
-from crawlrank.pipeline.data.memory import peak_memory
+from crawlrank.pipeline.data.memory import give_back, give_back_at_once, peak_memory
 from crawlrank.pipeline.engines.contract import Engine
 from crawlrank.pipeline.options import RunOptions
 from crawlrank.pipeline.precedence.caveats import link_counts

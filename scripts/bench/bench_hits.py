@@ -20,7 +20,7 @@ import numpy as np
 from bench_rank import made
 from rank_peers import BUDGET, edges, matrix
 
-from crawlrank.pipeline.data.csr_files import open_csr
+from crawlrank.pipeline.data.csr import open_csr
 from crawlrank.pipeline.ranking.methods import METHODS
 from crawlrank.pipeline.ranking.solution import Problem, Solution
 from crawlrank.pipeline.ranking.stop import Stop

@@ -28,8 +28,7 @@ import numpy as np
 import numpy.typing as npt
 from synthetic import web_like
 
-from crawlrank.pipeline.data.csr import OFFSETS, OUTDEGREES, SOURCES, Csr, id_type
-from crawlrank.pipeline.data.csr_files import open_csr
+from crawlrank.pipeline.data.csr import OFFSETS, OUTDEGREES, SOURCES, Csr, id_type, open_csr
 from crawlrank.pipeline.ranking.structure.bow_tie import PARTS, bow_tie
 from crawlrank.pipeline.ranking.structure.components import (
     STRUCTURE_BYTES,

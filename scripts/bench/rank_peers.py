@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from crawlrank.pipeline.data.csr import Csr
-from crawlrank.pipeline.data.csr_files import open_csr
+from crawlrank.pipeline.data.csr import Csr, open_csr
 from crawlrank.pipeline.engines.embedded.graph.gen_graph import write_graph
 from crawlrank.pipeline.ranking.pagerank.method import solve
 from crawlrank.pipeline.ranking.solution import Problem

@@ -34,7 +34,7 @@ EDITS: dict[str, tuple[Edit, ...]] = {
         ),
         Edit(
             "residual-keeps-its-sign",
-            "pipeline/ranking/sites/loops.py",
+            "pipeline/ranking/sites/graph.py",
             "off = abs(score - scores[i]) + doubt",
             "off = score - scores[i] + doubt",
             "tests/pipeline/ranking/sites/test_site_method.py tests/runs/rankings/test_sites.py",
@@ -119,7 +119,7 @@ EDITS: dict[str, tuple[Edit, ...]] = {
         ),
         Edit(
             "teleport-is-taken-for-even",
-            "pipeline/ranking/pagerank/plain_kernels.py",
+            "pipeline/ranking/pagerank/kernels.py",
             "shifted += abs(r - shift_of_base * least) + doubt",
             "shifted += abs(r - shift_of_base * base[0]) + doubt",
             BOUNDS,
@@ -147,7 +147,7 @@ EDITS: dict[str, tuple[Edit, ...]] = {
         ),
         Edit(
             "length-is-taken-for-a-sum",
-            "pipeline/ranking/hits/outcome.py",
+            "pipeline/ranking/hits/method.py",
             "2 * math.sqrt(nodes) * error / mass",
             "2 * error",
             HITS,
@@ -177,14 +177,14 @@ EDITS: dict[str, tuple[Edit, ...]] = {
     "ties": (
         Edit(
             "class-of-the-next-place",
-            "pipeline/ranking/class_ranges.py",
+            "pipeline/ranking/classes.py",
             "np.minimum(1 + bins * position // nodes, bins)",
             "np.minimum(1 + bins * (position + 1) // nodes, bins)",
             CLASSES,
         ),
         Edit(
             "boundaries-are-rounded-down",
-            "pipeline/ranking/class_ranges.py",
+            "pipeline/ranking/classes.py",
             "places = -(-np.arange(1, bins) * n // bins)",
             "places = np.arange(1, bins) * n // bins",
             CLASSES,
@@ -198,7 +198,7 @@ EDITS: dict[str, tuple[Edit, ...]] = {
         ),
         Edit(
             "near-a-boundary-by-the-lower-score",
-            "pipeline/ranking/class_ranges.py",
+            "pipeline/ranking/classes.py",
             "_before(lowest, high[part], nodes), latest",
             "_before(lowest, low[part], nodes), latest",
             CLASSES,
@@ -226,7 +226,7 @@ EDITS: dict[str, tuple[Edit, ...]] = {
         ),
         Edit(
             "a-tied-node-counts-itself-twice",
-            "pipeline/ranking/class_ranges.py",
+            "pipeline/ranking/classes.py",
             "last = np.maximum(at_least + counted - 1, above)",
             "last = np.maximum(at_least + counted, above)",
             CLASSES,

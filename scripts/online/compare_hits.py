@@ -32,8 +32,7 @@ import numpy.typing as npt
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from crawlrank.pipeline.data.csr import Csr  # noqa: E402
-from crawlrank.pipeline.data.csr_files import open_csr  # noqa: E402
+from crawlrank.pipeline.data.csr import Csr, open_csr  # noqa: E402
 from crawlrank.pipeline.data.scores_file import HUBS, SCORES, open_scores  # noqa: E402
 from crawlrank.pipeline.online.opic_hits import OpicHits  # noqa: E402
 from crawlrank.pipeline.online.stores.database import Database  # noqa: E402

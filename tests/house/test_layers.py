@@ -171,9 +171,9 @@ def with_late_imports(lines: Mapping[str, str]) -> dict[str, str]:
 
 def test_an_import_upward_through_a_third_module_is_seen() -> None:
     said = list(
-        faults(with_late_imports({"pipeline/data/mapped.py": "import crawlrank.pipeline.run.run"}))
+        faults(with_late_imports({"pipeline/data/arrays.py": "import crawlrank.pipeline.run.run"}))
     )
-    assert "pipeline.data.mapped reaches pipeline.run.run" in said
+    assert "pipeline.data.arrays reaches pipeline.run.run" in said
     assert "pipeline.ranking.opic reaches pipeline.run.run" in said
 
 

@@ -17,7 +17,7 @@ from support.runs import copy_of, finished
 
 from crawlrank.jobs.kernel.errors import NotConverged
 from crawlrank.jobs.mapreduce.launcher import Launcher
-from crawlrank.pipeline.data.csr_files import open_csr
+from crawlrank.pipeline.data.csr import open_csr
 from crawlrank.pipeline.engines.contract import Ranking
 from crawlrank.pipeline.engines.embedded.ranks import rank
 from crawlrank.pipeline.engines.text.packed_ranking import rank_packed

@@ -15,8 +15,7 @@ import numpy.typing as npt
 from hypothesis import strategies as st
 
 from crawlrank.jobs.kernel.rank.equation import Equation
-from crawlrank.pipeline.data.csr import OFFSETS, OUTDEGREES, SOURCES, Csr
-from crawlrank.pipeline.data.csr_files import open_csr
+from crawlrank.pipeline.data.csr import OFFSETS, OUTDEGREES, SOURCES, Csr, open_csr
 from crawlrank.pipeline.data.graph import Floats, Graph
 from crawlrank.pipeline.ranking.stop import Round
 from support.paths import DATA

@@ -9,7 +9,7 @@ from crawlrank.pipeline.analysis.compare.diff_side import Side
 from crawlrank.pipeline.analysis.hosts.linked_hosts import HostRange, host_ranges
 from crawlrank.pipeline.data.database import database
 from crawlrank.pipeline.data.graph import Floats, Mask, Positions, Targets
-from crawlrank.pipeline.ranking.class_ranges import Numbers
+from crawlrank.pipeline.ranking.classes import Numbers
 from crawlrank.pipeline.workfolder.results.opened import open_finished
 
 

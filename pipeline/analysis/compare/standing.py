@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass
 
 from crawlrank.jobs.kernel.formats.order import rounded
-from crawlrank.pipeline.ranking.class_ranges import class_of
+from crawlrank.pipeline.ranking.classes import class_of
 from crawlrank.pipeline.workfolder.results.finished import Finished
 
 COUNTS = """

@@ -19,9 +19,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from crawlrank.jobs.kernel.machine.machine_code import loop
+from crawlrank.pipeline.data.arrays import release
 from crawlrank.pipeline.data.csr import Csr, Ids, Offsets
 from crawlrank.pipeline.data.graph import Floats, Mask, Positions
-from crawlrank.pipeline.data.mapped import release
 
 PIECE = 1 << 18  # nodes whose links are counted at once
 OTHERS = -1  # the number of a host that is not among the largest

@@ -14,7 +14,7 @@ from crawlrank.jobs.kernel.errors import NotConverged
 from crawlrank.jobs.kernel.formats.rows import LINKS_WITHOUT_ID, SELF_LINKS, SOURCES_WITHOUT_ID
 from crawlrank.jobs.kernel.formats.usable import DROPPED
 from crawlrank.jobs.kernel.keys.keys import Www
-from crawlrank.pipeline.data.csr_files import open_csr
+from crawlrank.pipeline.data.csr import open_csr
 from crawlrank.pipeline.data.datasets import move
 from crawlrank.pipeline.data.memory import LOOPS, Memory, require_memory
 from crawlrank.pipeline.data.scores_file import DUMMY, SCORES, open_scores, read_dummy
@@ -50,7 +50,7 @@ from crawlrank.pipeline.ranking.inputs import (
     SiteWeight,
 )
 from crawlrank.pipeline.ranking.options import Ties
-from crawlrank.pipeline.ranking.pagerank.links import WeightedLinks
+from crawlrank.pipeline.ranking.pagerank.terms import WeightedLinks
 from crawlrank.pipeline.ranking.stop import OnRound, Round, Stop
 from crawlrank.pipeline.ranking.validation.validate import VALIDATION_BYTES
 from crawlrank.pipeline.steps import COLUMNS, ArchiveReport, ArchiveTask, StepEntry

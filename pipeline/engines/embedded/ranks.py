@@ -22,9 +22,9 @@ from zipfile import ZipFile
 
 import numpy as np
 
+from crawlrank.pipeline.data.arrays import save
 from crawlrank.pipeline.data.csr import Csr
 from crawlrank.pipeline.data.graph import Floats
-from crawlrank.pipeline.data.growing import save
 from crawlrank.pipeline.data.memory import LOOPS, require_memory
 from crawlrank.pipeline.data.scores_file import DUMMY, SCORES, WEIGHTS
 from crawlrank.pipeline.engines.contract import Ranking

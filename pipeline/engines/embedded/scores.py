@@ -23,18 +23,15 @@ import pyarrow.compute as pc
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.formats.order import DIGITS
 from crawlrank.jobs.kernel.formats.rows import UNKNOWN
-from crawlrank.pipeline.data.csr import Csr
-from crawlrank.pipeline.data.csr_files import open_csr
+from crawlrank.pipeline.data.csr import Csr, open_csr
 from crawlrank.pipeline.data.database import LEAST, batches, database, feed, write_behind
 from crawlrank.pipeline.data.datasets import replacing
 from crawlrank.pipeline.data.graph import Floats, Mask, Positions
 from crawlrank.pipeline.data.key_numbers import missing, numbered, open_ids
 from crawlrank.pipeline.data.memory import require_memory
 from crawlrank.pipeline.data.parquet import parquet_batches, reading
-from crawlrank.pipeline.data.scores_file import open_scores
-from crawlrank.pipeline.data.scores_table import SCHEMA, scores_writer
-from crawlrank.pipeline.ranking.class_ranges import Order
-from crawlrank.pipeline.ranking.classes import CUT_BYTES, order_of, places_of
+from crawlrank.pipeline.data.scores_file import SCHEMA, open_scores, scores_writer
+from crawlrank.pipeline.ranking.classes import CUT_BYTES, Order, order_of, places_of
 
 FIXED = 300 << 20  # bytes for Python, its libraries and batches
 NODE_BYTES = 8 + CUT_BYTES  # scores, and finding their order

@@ -1,6 +1,6 @@
 """HITS as rounds of jobs: each pass is two of hits_half, from equal authorities.
 
-As many passes as wanted give the same scores, bit for bit, as those of ranking/hits/passes.py. To a
+As many passes as wanted give the same scores, bit for bit, as those of ranking/hits/method.py. To a
 tolerance, rounds are of two kinds. C is the matrix that a pass applies to hubs, u the hubs with the
 length 1, theta = u^T C u.
 
@@ -37,7 +37,7 @@ from crawlrank.jobs.mapreduce.outcome import MappedInputs
 from crawlrank.jobs.page_rank import PageRank
 from crawlrank.jobs.turn_links import TurnLinks
 from crawlrank.pipeline.ranking.hits.lanczos import CHANCE, ENDED
-from crawlrank.pipeline.ranking.hits.outcome import of_probabilities, without_gap, without_links
+from crawlrank.pipeline.ranking.hits.method import of_probabilities, without_gap, without_links
 from crawlrank.pipeline.ranking.stop import OnRound, Round, Stop
 
 TURNED, RANKS, HUBS_OF_RANKS = "turned", "ranks", "hubs"

@@ -38,7 +38,7 @@ from crawlrank.jobs.page_rank import PageRank
 from crawlrank.jobs.unpack_ranks import UnpackRanks
 from crawlrank.pipeline.engines.text.packed_ranges import plan_of
 from crawlrank.pipeline.ranking.acceleration import Groups, Products, Steering
-from crawlrank.pipeline.ranking.round_checks import check_start, round_entry
+from crawlrank.pipeline.ranking.certificate import check_start, round_entry
 from crawlrank.pipeline.ranking.stop import OnRound, Round, Stop
 
 STRUCTURE, RANKS = "structure", "ranks"

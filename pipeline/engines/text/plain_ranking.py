@@ -19,7 +19,7 @@ from crawlrank.jobs.mapreduce.launch import launch
 from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.jobs.mapreduce.outcome import Outcome
 from crawlrank.jobs.page_rank import PageRank
-from crawlrank.pipeline.ranking.round_checks import check_mass, check_start, round_entry
+from crawlrank.pipeline.ranking.certificate import check_mass, check_start, round_entry
 from crawlrank.pipeline.ranking.stop import OnRound, Round, Stop
 
 

@@ -33,8 +33,8 @@ from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.jobs.mapreduce.outcome import Outcome
 from crawlrank.jobs.respell import Respell
 from crawlrank.pipeline.data.datasets import ORDER, by_score, deliver
-from crawlrank.pipeline.data.row_groups import deliver_rows
-from crawlrank.pipeline.data.scores_table import write_parquet
+from crawlrank.pipeline.data.parquet import deliver_rows
+from crawlrank.pipeline.data.scores_file import write_parquet
 from crawlrank.pipeline.engines.text.archive_reports import archive_reports, writable_names
 from crawlrank.pipeline.engines.text.delivering import Locations, delivering, working_beside
 from crawlrank.pipeline.engines.text.rounds import rank, scores_in

@@ -13,8 +13,8 @@ from crawlrank.jobs.kernel.machine.machine_code import loop
 from crawlrank.pipeline.data.csr import Ids, Offsets
 from crawlrank.pipeline.data.graph import Floats, Targets
 from crawlrank.pipeline.ranking.exact_sums import CHUNKS, Chunks, add
-from crawlrank.pipeline.ranking.pagerank.plain_kernels import rounded_sum
-from crawlrank.pipeline.ranking.structure.component_loops import join_one, root_of
+from crawlrank.pipeline.ranking.pagerank.kernels import rounded_sum
+from crawlrank.pipeline.ranking.structure.components import join_one, root_of
 
 
 @loop
@@ -51,7 +51,7 @@ def there_and_back(
 def join_hubs(
     offsets: Offsets, rows: Ids, relevance: Floats, roots: Targets, begin: int, end: int
 ) -> None:
-    """Join the hubs of each node of a range that counts. roots: of rows, see component_loops.py."""
+    """Join the hubs of each node of a range that counts. roots: of rows, as in components.py."""
     each = len(relevance) > 1
     for j in range(begin, end):
         if relevance[j if each else 0] == 0.0 or offsets[j] == offsets[j + 1]:

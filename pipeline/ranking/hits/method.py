@@ -7,8 +7,12 @@ The score of a page is its authority; r is the relevance of pages, 1 for all unl
 is the left singular vector of M = L R^(1/2), and a = L^T h; both have length 1. Source: Kleinberg,
 *Authoritative Sources in a Hyperlinked Environment*, Journal of the ACM 46, 1999.
 
-To a tolerance by lanczos.py; the certificate bounds the length of a - a*. As many passes as wanted
-by passes.py. Memory: that of links.py, and STEPS vectors of hubs, fewer where the budget is small.
+To a tolerance, lanczos.py finds the vectors, and the certificate bounds the length of a - a*.
+Memory: that of the matrix of links, and STEPS vectors of hubs, fewer where the budget is small.
+
+A number of plain passes gives exactly the scores that jobs would, to the last bit. A pass computes
+both sums, from a = 1 everywhere, and divides each by its length. Every sum is correctly rounded, so
+neither order nor threads matter. Memory: 24 bytes a node, 4 bytes an edge.
 """
 
 from __future__ import annotations
@@ -16,26 +20,27 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 
 from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.data.csr import Ids, Offsets, Team, read_only, team_of
 from crawlrank.pipeline.data.graph import Floats, Positions
-from crawlrank.pipeline.data.team import Team, read_only, team_of
+from crawlrank.pipeline.ranking.exact_sums import sum_of
+from crawlrank.pipeline.ranking.hits.kernels import gather_exactly, square_sum, turn
 from crawlrank.pipeline.ranking.hits.lanczos import (
     LEAST_STEPS,
     STEPS,
+    Links,
     Pair,
     cycle,
     measured,
     second,
 )
-from crawlrank.pipeline.ranking.hits.links import Links
-from crawlrank.pipeline.ranking.hits.outcome import HitsScores, entry_of, without_gap, without_links
-from crawlrank.pipeline.ranking.hits.passes import solve_by_passes
 from crawlrank.pipeline.ranking.inputs import PERTURB, RELEVANCE
-from crawlrank.pipeline.ranking.solution import Problem, Solution, State
-from crawlrank.pipeline.ranking.stop import Round
+from crawlrank.pipeline.ranking.solution import OnState, Problem, Solution, State
+from crawlrank.pipeline.ranking.stop import Round, Stop
 
 HOPED = 0.1  # gap, relative, that the residual is made small enough for before the gap is looked at
 
@@ -160,3 +165,113 @@ def _of_authorities(links: Links, pair: Pair, length: float, sine: float) -> flo
     most = int(np.diff(team.offsets).max()) * int(team.outdegrees.max())
     largest = math.sqrt(most) + links.perturb * team.nodes
     return min(math.sqrt(2), 2 * largest * sine / length)
+
+
+CURE = (
+    "With --runner embedded, give --perturb 1e-6, which adds that to every entry of the matrix of"
+    " links."
+)
+
+
+class HitsScores(NamedTuple):
+    """a: authorities, h: hubs, float64[N] of length 1. length: of the sums of h that a is."""
+
+    a: Floats
+    h: Floats
+    length: float
+
+    def solution(self, rounds: list[Round]) -> Solution:
+        """gives: what each link of a page adds to the score of its target."""
+        return Solution(self.a, 0.0, rounds, {"hubs": self.h, "gives": self.h / self.length})
+
+
+def entry_of(
+    team: Team, number: int, a: Floats, error: float, residual: float, started: float
+) -> Round:
+    """error: a bound of |a - a*|, the length of the difference, and so of each score. Nothing
+    is known relative to an exact score, which may be 0. residual: the length of what a pass
+    changes."""
+    mass = float(a.sum())
+    return {
+        "round": number,
+        "nodes": team.nodes,
+        "edges": team.edges,
+        "dangling": int(np.count_nonzero(team.outdegrees == 0)),
+        "mass": mass,
+        "residual_l1": residual,
+        "residual_max": residual,
+        "certificate": error,
+        "eta": math.inf,
+        "absolute": error,
+        "probability_certificate": of_probabilities(error, team.nodes, mass),
+        "seconds": round(time.monotonic() - started, 3),
+    }
+
+
+def of_probabilities(error: float, nodes: int, mass: float) -> float:
+    """A bound of |p - p*|_1, with p = a / |a|_1: at most 2 |a - a*|_1 / |a|_1, and the sum of n
+    numbers is at most sqrt(n) times their length. mass: |a|_1."""
+    return min(2.0, 2 * math.sqrt(nodes) * error / mass)
+
+
+def without_links() -> BadInput:
+    what = "no link to a page that counts, so that all hub and authority scores are 0"
+    return BadInput("graph", what, "at least one link to a page with a relevance above 0", CURE)
+
+
+def without_gap(theta: float, second: float) -> BadInput:
+    """theta, second: the squares of the largest singular values."""
+    what = (
+        f"two largest singular values that are equal as far as can be told ({theta**0.5:.9g} and at"
+        f" least {second**0.5:.9g}), so that the scores would depend on where HITS starts"
+    )
+    return BadInput("graph", what, "one that is larger than all others", CURE)
+
+
+def solve_by_passes(
+    team: Team,
+    relevance: Floats,
+    perturb: float,
+    stop: Stop,
+    state: State | None,
+    on_round: OnState,
+) -> Solution:
+    """Nothing is proven of their distance from the fixed point, as the gap is not known."""
+    ends, targets = _turned(team)
+    a: Floats = np.ones(team.nodes)
+    h: Floats = np.zeros(team.nodes)
+    length, rounds = 1.0, list[Round]()
+    if state is not None:
+        h, rounds = state.vector, list(state.rounds)
+        a, length = _half(team, team.offsets, team.sources, h, perturb)
+    while not stop.reached(rounds):
+        started, before = time.monotonic(), a
+        h, _ = _half(team, ends, targets, relevance * a, perturb)
+        a, length = _half(team, team.offsets, team.sources, h, perturb)
+        residual = float(np.linalg.norm(a - before))
+        rounds.append(entry_of(team, len(rounds) + 1, a, math.sqrt(2), residual, started))
+        now = State(h, 0.0, rounds)
+        on_round(rounds[-1], rounds, lambda now=now: now)  # type: ignore[misc]
+    return HitsScores(a, h, length).solution(rounds)
+
+
+def _turned(team: Team) -> tuple[Offsets, Ids]:
+    offsets = np.concatenate(([0], np.cumsum(team.outdegrees, dtype=np.int64)))
+    targets = np.empty(team.edges, team.sources.dtype)
+    turn(team.offsets, team.sources, offsets[:-1].copy(), targets)
+    return offsets, targets
+
+
+def _half(
+    team: Team, offsets: Offsets, ends: Ids, values: Floats, perturb: float
+) -> tuple[Floats, float]:
+    """The sums over edges, of length 1, and their length before. Raises BadInput for zeros."""
+    sums = np.empty(team.nodes)
+    team.over_nodes(lambda begin, end: gather_exactly(offsets, ends, values, sums, begin, end))
+    if perturb:
+        sums += perturb * math.fsum(values)
+    length = math.sqrt(sum_of(team.over_nodes(lambda begin, end: square_sum(sums, begin, end))))
+    if not length:
+        raise without_links()
+    sums /= length
+    return sums, length

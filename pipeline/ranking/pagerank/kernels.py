@@ -1,4 +1,5 @@
-"""The loops of sweeps over edges, compiled by numba when first used.
+"""The loops of PageRank over edges, compiled by numba when first used: sweeps, plain rounds with
+exact sums, and rounds with weighted links.
 
 Equation: x_i = base_i + damping * sum over edges j->i of y_j, with y_j = x_j / outdegree_j.
 Dangling nodes are never read: the sweeps leave them out, `residual` gives them their scores.
@@ -13,6 +14,12 @@ base has the number of every node, or row, or one for all of them.
 
 Sweeps read twice as many y as there are rows: those of a thread's own rows, which change under it,
 and behind them, `whole` further on, everybody's of the last pass.
+
+Plain rounds treat dangling nodes as any other node. Their sum over the edges of a node is exact and
+rounded once, so that it does not depend on the order of edges. With weighted links the equation is
+x_i = base_i + damping * sum over edges j->i of w_ji y_j, with y_j = x_j / W_j, see terms.py. These
+sums are taken in the order written, and do not depend on the ranges. Only `internal_links` writes
+outside its range of nodes.
 """
 
 from __future__ import annotations
@@ -22,7 +29,8 @@ import numpy as np
 from crawlrank.jobs.kernel.machine.machine_code import loop
 from crawlrank.jobs.kernel.rank.plain_round import DOUBT, UNIT
 from crawlrank.pipeline.data.csr import Ids, Offsets
-from crawlrank.pipeline.data.graph import Floats
+from crawlrank.pipeline.data.graph import Floats, Positions
+from crawlrank.pipeline.ranking.exact_sums import CHUNKS, Chunks, add, nearest
 
 ROW_COST = 4  # edges that a row costs besides its own
 
@@ -247,3 +255,161 @@ def deviation(r: Floats, weights: Floats, mean: float, begin: int, end: int) -> 
     for i in range(begin, end):
         total += abs(r[i] - mean * weights[i if each else 0])
     return total
+
+
+@loop
+def rounded_sum(sources: Ids, y: Floats, begin: int, end: int, chunks: Chunks) -> float:
+    """The sum of y >= 0 over edges, correctly rounded: that of math.fsum, to the last bit. Not
+    finite if a y is not. chunks: an exact sum, which is overwritten.
+
+    Two parts settle nearly all: their error is so small that both ends of what the sum can be
+    round to the same double. The few others are summed exactly.
+    """
+    high, low = flow(sources, y, begin, end)
+    edges = float(end - begin)
+    if edges <= 2.0:
+        return high
+    error = 4.0 * (edges * UNIT) ** 2 * high
+    total: float = high + (low - error)
+    if total == high + (low + error):
+        return total
+    chunks[:] = 0
+    for k in range(begin, end):
+        add(chunks, y[sources[k]])
+    return nearest(chunks)
+
+
+@loop
+def divide(scores: Floats, outdegrees: Ids, y: Floats, begin: int, end: int) -> None:
+    """What every node gives along each of its edges."""
+    for i in range(begin, end):
+        y[i] = scores[i] / outdegrees[i] if outdegrees[i] else 0.0
+
+
+@loop
+def plain(
+    offsets: Offsets,
+    sources: Ids,
+    outdegrees: Ids,
+    base: Floats,
+    damping: float,
+    y: Floats,
+    scores: Floats,
+    shift_of_base: float,
+    begin: int,
+    end: int,
+) -> tuple[float, float, float, float, float, float, float, float, float, float]:
+    """One plain round: scores of a range from y, in place. shift_of_base: `shift` for a base of 1.
+
+    Returns, as RoundSums names them: old_l1, new_l1, residual_sum, residual_l1,
+    residual_max, relative_max, share_max, least, shifted_l1, dangling_new.
+    """
+    chunks, each, smallest = np.zeros(CHUNKS, np.int64), len(base) > 1, np.inf
+    old, new, signed, absolute, shifted, dangling = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    largest, relative, share = 0.0, 0.0, 0.0
+    for i in range(begin, end):
+        flow = rounded_sum(sources, y, offsets[i], offsets[i + 1], chunks)
+        least = base[i if each else 0]
+        score = least + damping * flow
+        r = score - scores[i]
+        doubt = DOUBT * score
+        old += scores[i]
+        new += score
+        signed += r
+        bound = abs(r) + doubt
+        absolute += bound
+        largest = max(largest, bound)
+        if bound > 0.0:
+            relative, share = max(relative, bound / least), max(share, bound / scores[i])
+        smallest = min(smallest, scores[i]) if scores[i] > 0.0 else smallest
+        shifted += abs(r - shift_of_base * least) + doubt
+        if not outdegrees[i]:
+            dangling += score
+        scores[i] = score
+    return old, new, signed, absolute, largest, relative, share, smallest, shifted, dangling
+
+
+@loop
+def dangling_sum(scores: Floats, outdegrees: Ids, begin: int, end: int) -> Chunks:
+    """The exact sum of the scores of dangling nodes."""
+    chunks = np.zeros(CHUNKS, np.int64)
+    for i in range(begin, end):
+        if not outdegrees[i]:
+            add(chunks, scores[i])
+    return chunks
+
+
+@loop
+def internal_links(
+    offsets: Offsets, sources: Ids, hosts: Positions, counts: Positions, begin: int, end: int
+) -> None:
+    """Add the links within a host, to the nodes of a range, to the counts of their sources."""
+    for i in range(begin, end):
+        for k in range(offsets[i], offsets[i + 1]):
+            if hosts[sources[k]] == hosts[i]:
+                counts[sources[k]] += 1
+
+
+@loop
+def hosted_flow(
+    sources: Ids,
+    hosts: Positions,
+    weights: tuple[float, float],
+    y: Floats,
+    host: int,
+    edges: tuple[int, int],
+) -> tuple[float, float]:
+    """The sum of w y over edges in two parts, wrong by less than (edges * UNIT)^2 of itself, but
+    for the rounding of each product."""
+    high, low = 0.0, 0.0
+    for k in range(edges[0], edges[1]):
+        weight = weights[0] if hosts[sources[k]] == host else weights[1]
+        value = weight * y[sources[k]]
+        new = high + value
+        back = new - high
+        low += (high - (new - back)) + (value - back)
+        high = new
+    return high, low
+
+
+@loop
+def weighted_plain(
+    offsets: Offsets,
+    sources: Ids,
+    outweights: Floats,
+    base: Floats,
+    damping: float,
+    y: Floats,
+    scores: Floats,
+    shift_of_base: float,
+    hosts: Positions,
+    weights: tuple[float, float],
+    begin: int,
+    end: int,
+) -> tuple[float, float, float, float, float, float, float, float, float, float]:
+    """One round: scores of a range from y, in place. Returns what `plain` does.
+
+    The doubt: W_j (3 roundings), y_j, its product with w_ji, their sum, that by the damping and the
+    last sum round, and damping and base may be no doubles. That is 10; 20 are ample."""
+    old, new, signed, absolute, largest, relative = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    shifted, dangling, each, share, smallest = 0.0, 0.0, len(base) > 1, 0.0, np.inf
+    for i in range(begin, end):
+        edges = (offsets[i], offsets[i + 1])
+        high, low = hosted_flow(sources, hosts, weights, y, hosts[i], edges)
+        least = base[i if each else 0]
+        score = least + damping * (high + low)
+        r, old = score - scores[i], old + scores[i]
+        doubt = (2.0 * DOUBT + (float(edges[1] - edges[0]) * UNIT) ** 2) * score
+        new += score
+        signed += r
+        bound = abs(r) + doubt
+        absolute += bound
+        largest = max(largest, bound)
+        if bound > 0.0:
+            relative, share = max(relative, bound / least), max(share, bound / scores[i])
+        smallest = min(smallest, scores[i]) if scores[i] > 0.0 else smallest
+        shifted += abs(r - shift_of_base * least) + doubt
+        if not outweights[i]:
+            dangling += score
+        scores[i] = score
+    return old, new, signed, absolute, largest, relative, share, smallest, shifted, dangling

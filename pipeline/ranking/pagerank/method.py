@@ -8,13 +8,12 @@ from collections.abc import Mapping
 import numpy as np
 
 from crawlrank.jobs.kernel.rank.equation import RECIPE, Equation
+from crawlrank.pipeline.data.csr import team_of
 from crawlrank.pipeline.data.graph import Floats, Positions
-from crawlrank.pipeline.data.team import team_of
 from crawlrank.pipeline.ranking.inputs import LINK_WEIGHT
-from crawlrank.pipeline.ranking.pagerank.links import WeightedLinks
 from crawlrank.pipeline.ranking.pagerank.plain import rank_by_rounds
 from crawlrank.pipeline.ranking.pagerank.sweeps import rank_by_sweeps
-from crawlrank.pipeline.ranking.pagerank.terms import terms_of
+from crawlrank.pipeline.ranking.pagerank.terms import WeightedLinks, terms_of
 from crawlrank.pipeline.ranking.solution import Problem, Solution
 
 

@@ -16,14 +16,12 @@ from typing import Any
 import numpy as np
 
 from crawlrank.jobs.kernel.rank.plain_round import RoundSums
+from crawlrank.pipeline.data.csr import Team
 from crawlrank.pipeline.data.graph import Floats
-from crawlrank.pipeline.data.team import Team
+from crawlrank.pipeline.ranking.certificate import check_mass, round_entry
 from crawlrank.pipeline.ranking.exact_sums import add, empty_sum, sum_of
-from crawlrank.pipeline.ranking.pagerank.links import WeightedLinks
-from crawlrank.pipeline.ranking.pagerank.plain_kernels import dangling_sum, divide, plain
-from crawlrank.pipeline.ranking.pagerank.terms import Terms
-from crawlrank.pipeline.ranking.pagerank.weighted_kernels import weighted_plain
-from crawlrank.pipeline.ranking.round_checks import check_mass, round_entry
+from crawlrank.pipeline.ranking.pagerank.kernels import dangling_sum, divide, plain, weighted_plain
+from crawlrank.pipeline.ranking.pagerank.terms import Terms, WeightedLinks
 from crawlrank.pipeline.ranking.solution import OnState, Solution, State
 from crawlrank.pipeline.ranking.stop import Stop
 

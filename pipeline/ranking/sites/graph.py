@@ -1,7 +1,10 @@
 """The graph of sites: the links between pages collapsed to weighted edges between their sites.
 
 With N pages in S sites, of which P ordered pairs are linked. Links within a site are left out.
-"""
+
+Equation of the sweeps: x_t = base + damping * sum over edges s->t of w_st y_s, with y_s = x_s /
+W_s, where W_s is the sum of w_st over all t. A dangling site has W_s = 0, and its y_s is 0. Sums
+are taken in the order written: nothing here lets the compiler reorder or contract them."""
 
 from __future__ import annotations
 
@@ -10,9 +13,10 @@ from functools import cached_property
 
 import numpy as np
 
+from crawlrank.jobs.kernel.machine.machine_code import loop
+from crawlrank.jobs.kernel.rank.plain_round import DOUBT, UNIT
 from crawlrank.pipeline.data.csr import Offsets
 from crawlrank.pipeline.data.graph import Floats, Positions
-from crawlrank.pipeline.ranking.sites.loops import outweights
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,3 +44,88 @@ class SiteGraph:
         sums = np.zeros(self.nodes)
         outweights(self.sources, self.weights, sums)
         return sums
+
+
+@loop
+def outweights(sources: Positions, weights: Floats, sums: Floats) -> None:
+    """Add the weight of each edge to the sum of its source."""
+    for k in range(len(sources)):
+        sums[sources[k]] += weights[k]
+
+
+@loop
+def weighted_flow(
+    sources: Positions, weights: Floats, y: Floats, begin: int, end: int
+) -> tuple[float, float]:
+    """The sum of w y over edges in two parts, wrong by less than (edges * UNIT)^2 of itself, but
+    for the rounding of each product."""
+    high, low = 0.0, 0.0
+    for k in range(begin, end):
+        value = weights[k] * y[sources[k]]
+        new = high + value
+        back = new - high
+        low += (high - (new - back)) + (value - back)
+        high = new
+    return high, low
+
+
+@loop
+def shared(scores: Floats, totals: Floats, y: Floats) -> None:
+    """y of scores."""
+    for i in range(len(scores)):
+        y[i] = scores[i] / totals[i] if totals[i] > 0.0 else 0.0
+
+
+@loop
+def weighted_sweep(
+    offsets: Offsets,
+    sources: Positions,
+    weights: Floats,
+    totals: Floats,
+    base: float,
+    damping: float,
+    y: Floats,
+    then: Floats,
+    scores: Floats,
+) -> None:
+    """New scores, and their y into `then`: with another array a plain round, with y itself a sweep
+    of Gauss and Seidel."""
+    for i in range(len(totals)):
+        high, low = weighted_flow(sources, weights, y, offsets[i], offsets[i + 1])
+        scores[i] = base + damping * (high + low)
+        then[i] = scores[i] / totals[i] if totals[i] > 0.0 else 0.0
+
+
+@loop
+def weighted_residual(
+    offsets: Offsets,
+    sources: Positions,
+    weights: Floats,
+    base: float,
+    damping: float,
+    y: Floats,
+    scores: Floats,
+) -> tuple[float, float]:
+    """With the doubt about each r_i of r = base + damping A x - x, |r|_1 and max |r_i|.
+
+    The doubt: W_s and y_s, the product with w_st, its sum, the product with the damping and the
+    last sum round, and damping and base may be no doubles. Whole weights have an exact W_s below
+    2^53. That is 8 roundings of what each edge adds; DOUBT, 10 roundings, is ample.
+    """
+    absolute, largest = 0.0, 0.0
+    for i in range(len(scores)):
+        high, low = weighted_flow(sources, weights, y, offsets[i], offsets[i + 1])
+        score = base + damping * (high + low)
+        edges = float(offsets[i + 1] - offsets[i])
+        doubt = (DOUBT + (edges * UNIT) ** 2) * (score + scores[i])
+        off = abs(score - scores[i]) + doubt
+        absolute += off
+        largest = max(largest, off)
+    return absolute, largest
+
+
+@loop
+def spread(of_pages: Positions, of_sites: Floats, scores: Floats) -> None:
+    """The score of its site for each page: scores[i] = of_sites[of_pages[i]]."""
+    for i in range(len(of_pages)):
+        scores[i] = of_sites[of_pages[i]]

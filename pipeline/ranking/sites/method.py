@@ -26,8 +26,13 @@ import numpy as np
 from crawlrank.jobs.kernel.rank.equation import RECIPE
 from crawlrank.jobs.kernel.rank.plain_round import UNIT
 from crawlrank.pipeline.data.graph import Floats, Positions
-from crawlrank.pipeline.ranking.sites.graph import SiteGraph
-from crawlrank.pipeline.ranking.sites.loops import shared, spread, weighted_residual, weighted_sweep
+from crawlrank.pipeline.ranking.sites.graph import (
+    SiteGraph,
+    shared,
+    spread,
+    weighted_residual,
+    weighted_sweep,
+)
 from crawlrank.pipeline.ranking.solution import Problem, Solution, State
 from crawlrank.pipeline.ranking.stop import Round
 

@@ -16,6 +16,10 @@ pass counts the links, in the order of the nodes.
 
 Memory: a byte a node beside the graph and its components, less than what finding these takes.
 Mapped links are read as in components.py.
+
+The loops read links by target: those to node i come from `sources[offsets[i]:offsets[i + 1]]`.
+Loops in the order of strong components end after about `links` links and return where to continue,
+so that the caller can release mapped sources in between.
 """
 
 from __future__ import annotations
@@ -23,13 +27,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
-from crawlrank.pipeline.data.csr import Csr
-from crawlrank.pipeline.data.graph import Positions
-from crawlrank.pipeline.data.mapped import release
-from crawlrank.pipeline.data.team import read_only, team_of
-from crawlrank.pipeline.ranking.structure import bow_tie_loops as loops
-from crawlrank.pipeline.ranking.structure.bow_tie_loops import NodeParts
+from crawlrank.jobs.kernel.machine.machine_code import loop
+from crawlrank.pipeline.data.arrays import release
+from crawlrank.pipeline.data.csr import Csr, Ids, Offsets, read_only, team_of
+from crawlrank.pipeline.data.graph import Mask, Positions, Targets
 from crawlrank.pipeline.ranking.structure.components import LINKS, StrongComponents, WeakComponents
 
 PARTS = ("core", "in", "out", "tubes", "tendrils", "disconnected")
@@ -57,7 +60,7 @@ def bow_tie(
     go of. Without nodes all is empty; without links the core is node 0."""
     parts = np.full(csr.nodes, DISCONNECTED, np.int8)
     core = strong.order[strong.core]
-    loops.mark(core, CORE, parts)
+    mark(core, CORE, parts)
     spreading = _Spreading(csr, strong, parts, links)
     spreading.back(marked=(CORE, IN), becomes={DISCONNECTED: IN})
     spreading.on(gives={CORE: OUT, OUT: OUT, IN: TENDRILS, TENDRILS: TENDRILS})
@@ -65,7 +68,7 @@ def bow_tie(
     nodes = np.zeros(len(PARTS), np.int64)
     turns = _table({DISCONNECTED: TENDRILS})
     root = int(weak.roots[core[0]]) if len(core) else 0
-    loops.finish(weak.roots, root, turns, DISCONNECTED, parts, nodes)
+    finish(weak.roots, root, turns, DISCONNECTED, parts, nodes)
     return BowTie(parts, nodes, _links(csr, parts, threads))
 
 
@@ -83,14 +86,14 @@ class _Spreading:
         mask, table = np.isin(np.arange(len(PARTS)), marked), _table(becomes)
         end = self.csr.nodes
         while end > 0:
-            end = loops.spread_back(*self.graph, mask, table, self.parts, end, self.links)
+            end = spread_back(*self.graph, mask, table, self.parts, end, self.links)
             release(self.csr.sources, 0, self.csr.edges)
 
     def on(self, gives: dict[int, int]) -> None:
         """From sources to their targets that have no part yet."""
         table, begin = _table(gives), 0
         while begin < self.csr.nodes:
-            begin = loops.spread_on(*self.graph, table, self.parts, begin, self.links)
+            begin = spread_on(*self.graph, table, self.parts, begin, self.links)
             release(self.csr.sources, 0, self.csr.edges)
 
 
@@ -104,8 +107,101 @@ def _links(csr: Csr, parts: NodeParts, threads: int) -> Positions:
 
     def counted(begin: int, end: int) -> Positions:
         counts = np.zeros(shape, np.int64)
-        loops.count_links(team.offsets, team.sources, parts, counts, begin, end)
+        count_links(team.offsets, team.sources, parts, counts, begin, end)
         return counts
 
     with team_of(csr, threads) as team:
         return sum(team.over_nodes(counted), np.zeros(shape, np.int64))
+
+
+NodeParts = npt.NDArray[np.int8]
+
+
+@loop
+def mark(nodes: Targets, part: int, parts: NodeParts) -> None:
+    for node in nodes:
+        parts[node] = part
+
+
+@loop
+def spread_back(
+    offsets: Offsets,
+    sources: Ids,
+    numbers: Targets,
+    order: Targets,
+    marked: Mask,
+    becomes: NodeParts,
+    parts: NodeParts,
+    end: int,
+    links: int,
+) -> int:
+    """From the component that ends at `end` in the order back to the first: where one of its nodes
+    is of a marked part, its nodes and their sources become what the table says. Returns the new
+    end."""
+    while end > 0 and links > 0:
+        begin, hit, component = end, False, numbers[order[end - 1]]
+        while begin > 0 and numbers[order[begin - 1]] == component:
+            begin -= 1
+            hit = hit or marked[parts[order[begin]]]
+        for at in range(begin, end if hit else begin):
+            node = order[at]
+            parts[node] = becomes[parts[node]]
+            for k in range(offsets[node], offsets[node + 1]):
+                part = parts[sources[k]]
+                if becomes[part] != part:
+                    parts[sources[k]] = becomes[part]
+            links -= offsets[node + 1] - offsets[node]
+        end = begin
+    return end
+
+
+@loop
+def spread_on(
+    offsets: Offsets,
+    sources: Ids,
+    numbers: Targets,
+    order: Targets,
+    gives: NodeParts,
+    parts: NodeParts,
+    begin: int,
+    links: int,
+) -> int:
+    """From the component that begins at `begin` in the order on to the last: where its nodes have
+    no part yet, they get the least that one of their sources gives. Returns the new begin."""
+    none = len(gives) - 1
+    while begin < len(order) and links > 0:
+        end, component, least = begin, numbers[order[begin]], none
+        while end < len(order) and numbers[order[end]] == component:
+            node = order[end]
+            if parts[node] == none:
+                for k in range(offsets[node], offsets[node + 1]):
+                    least = min(least, gives[parts[sources[k]]])
+                links -= offsets[node + 1] - offsets[node]
+            end += 1
+        for at in range(begin, end if least < none else begin):
+            parts[order[at]] = least
+        begin = end
+    return begin
+
+
+@loop
+def finish(
+    roots: Targets, root: int, turns: NodeParts, outside: int, parts: NodeParts, counts: Positions
+) -> None:
+    """The last part of each node, by the table for nodes of the weak component of `root` and
+    `outside` for others; and how many nodes each part has."""
+    for node in range(len(parts)):
+        part = turns[parts[node]] if roots[node] == root else outside
+        parts[node] = part
+        counts[part] += 1
+
+
+@loop
+def count_links(
+    offsets: Offsets, sources: Ids, parts: NodeParts, counts: Positions, begin: int, end: int
+) -> None:
+    """Add each link to a range of nodes to counts[part of the source, part of the target]."""
+    for node in range(begin, end):
+        part = parts[node]
+        for k in range(offsets[node], offsets[node + 1]):
+            counts[parts[sources[k]], part] += 1

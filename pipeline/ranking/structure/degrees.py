@@ -13,24 +13,24 @@ share out, means, shares and coefficients are 0.
 Memory: 4 bytes a node for degrees, 8 from 2^32 nodes; 8 bytes a node for the coefficient;
 none for reciprocity. A look for a reverse link reads mapped links wherever it leads: see
 components.py.
-"""
+
+The distribution is P(value >= x), at some of the values. The points are the values of nodes whose
+ranks are evenly spread over the logarithm, so that the few largest values are shown as finely as
+the many small ones. Memory: one copy of the values."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from crawlrank.jobs.kernel.machine.machine_code import loop
-from crawlrank.pipeline.data.arrays import PIECE
-from crawlrank.pipeline.data.csr import Csr, Ids, Offsets
+from crawlrank.pipeline.data.arrays import PIECE, release
+from crawlrank.pipeline.data.csr import Csr, Ids, Offsets, team_of
 from crawlrank.pipeline.data.graph import Floats
-from crawlrank.pipeline.data.mapped import release
-from crawlrank.pipeline.data.team import team_of
-from crawlrank.pipeline.ranking.structure.distribution import Distribution, distribution_of_sorted
 
 POINTS = 200
 TOP = 0.01
@@ -125,3 +125,27 @@ def gini(scores: Floats, piece: int = PIECE) -> float:
         totals.append(float(some.sum()))
     total = math.fsum(totals)
     return math.fsum(weighted) / (n * total) if total else 0.0
+
+
+class Distribution(NamedTuple):
+    """shares[i] is the part of the nodes with a value of values[i] or more; values ascend."""
+
+    values: npt.NDArray[Any]
+    shares: Floats
+
+
+def distribution(values: npt.NDArray[Any], points: int) -> Distribution:
+    """At most so many points, the least and the largest value among them. values: numbers [N], in
+    any order."""
+    return distribution_of_sorted(np.sort(values), points)
+
+
+def distribution_of_sorted(ascending: npt.NDArray[Any], points: int) -> Distribution:
+    """The same of values that ascend, without a copy."""
+    count = len(ascending)
+    if not count:
+        return Distribution(ascending, np.empty(0))
+    ranks = np.unique(np.geomspace(1, count, points).round().astype(np.int64))
+    values = np.unique(ascending[count - ranks])
+    at_least = count - np.searchsorted(ascending, values, side="left")
+    return Distribution(values, at_least / count)

@@ -36,8 +36,7 @@ from crawlrank.pipeline.data.graph import Floats, Graph, Mask
 from crawlrank.pipeline.ranking.agreement import TOP_PERCENTS, confusion, overlap
 from crawlrank.pipeline.ranking.bounds import digits_for, rounded
 from crawlrank.pipeline.ranking.certificate import Certificate, certificate
-from crawlrank.pipeline.ranking.class_ranges import Order
-from crawlrank.pipeline.ranking.classes import Classes, Preferences, cut, possible
+from crawlrank.pipeline.ranking.classes import Classes, Order, Preferences, cut, possible
 from crawlrank.pipeline.ranking.correlations import kendall, spearman
 from crawlrank.pipeline.ranking.opic import Checkpoint, OpicResult, opic
 from crawlrank.pipeline.ranking.options import ValidationOptions

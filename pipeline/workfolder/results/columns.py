@@ -9,10 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from crawlrank.jobs.kernel.errors import BadInput
-from crawlrank.pipeline.data.csr import Csr
-from crawlrank.pipeline.data.csr_files import open_csr
+from crawlrank.pipeline.data.arrays import release
+from crawlrank.pipeline.data.csr import Csr, open_csr
 from crawlrank.pipeline.data.graph import PIECE, Floats, Mask, Positions, Targets
-from crawlrank.pipeline.data.mapped import release
 from crawlrank.pipeline.data.parquet import parquet_batches
 from crawlrank.pipeline.data.scores_file import (
     HOSTS,

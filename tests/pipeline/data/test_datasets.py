@@ -26,7 +26,7 @@ from crawlrank.pipeline.data.datasets import (
     replacing,
     write_file,
 )
-from crawlrank.pipeline.data.scores_table import write_parquet
+from crawlrank.pipeline.data.scores_file import write_parquet
 from crawlrank.pipeline.engines.text.steps import gen_graph
 
 ROWS = {

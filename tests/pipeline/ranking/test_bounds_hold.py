@@ -24,9 +24,9 @@ from crawlrank.jobs.kernel.rank.plain_round import DOUBT, UNIT, RoundSums, Round
 from crawlrank.pipeline.data.graph import Floats
 from crawlrank.pipeline.ranking.bounds import bounds_of
 from crawlrank.pipeline.ranking.pagerank import method as pagerank
-from crawlrank.pipeline.ranking.pagerank.links import WeightedLinks
+from crawlrank.pipeline.ranking.pagerank.kernels import divide, plain
 from crawlrank.pipeline.ranking.pagerank.plain import SUMS
-from crawlrank.pipeline.ranking.pagerank.plain_kernels import divide, plain
+from crawlrank.pipeline.ranking.pagerank.terms import WeightedLinks
 from crawlrank.pipeline.ranking.solution import Problem
 from crawlrank.pipeline.ranking.stop import Round, Stop
 

@@ -25,7 +25,7 @@ from crawlrank.pipeline.ranking.exact_sums import (
     sum_of,
     units,
 )
-from crawlrank.pipeline.ranking.pagerank.plain_kernels import rounded_sum
+from crawlrank.pipeline.ranking.pagerank.kernels import rounded_sum
 
 TINIEST, LARGEST = 5e-324, 1.7976931348623157e308
 # of magnitudes that no sum of few doubles without overlap can hold: one for each 32 bits and more

@@ -16,8 +16,7 @@ from support.graphs import csr_of, graph_of, graphs, ldbc, untimed, web_like
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.pipeline.data.graph import Floats, Graph
 from crawlrank.pipeline.ranking.hits import lanczos
-from crawlrank.pipeline.ranking.hits.method import solve
-from crawlrank.pipeline.ranking.hits.outcome import of_probabilities
+from crawlrank.pipeline.ranking.hits.method import of_probabilities, solve
 from crawlrank.pipeline.ranking.solution import Problem, Solution, State
 from crawlrank.pipeline.ranking.stop import Round, Stop
 

@@ -18,7 +18,7 @@ from crawlrank.pipeline.data.graph import Floats, Graph, read_graph
 from crawlrank.pipeline.ranking import personalized
 from crawlrank.pipeline.ranking.hits import method as hits
 from crawlrank.pipeline.ranking.pagerank import method as pagerank
-from crawlrank.pipeline.ranking.pagerank.links import WeightedLinks
+from crawlrank.pipeline.ranking.pagerank.terms import WeightedLinks
 from crawlrank.pipeline.ranking.solution import Problem
 from crawlrank.pipeline.ranking.stop import Stop
 

@@ -11,7 +11,7 @@ from crawlrank.pipeline.data.graph import Floats, Graph
 from crawlrank.pipeline.ranking import personalized
 from crawlrank.pipeline.ranking.inputs import LinkWeights, parsed_link_weights
 from crawlrank.pipeline.ranking.pagerank import method as pagerank
-from crawlrank.pipeline.ranking.pagerank.links import WeightedLinks
+from crawlrank.pipeline.ranking.pagerank.terms import WeightedLinks
 from crawlrank.pipeline.ranking.solution import Problem, Solution, State
 from crawlrank.pipeline.ranking.stop import Round, Stop
 

@@ -113,7 +113,7 @@ def gen_graph(work: Path, tmp: Path) -> None:
 
 
 def page_rank(work: Path, tmp: Path) -> None:
-    from crawlrank.pipeline.data.csr_files import open_csr
+    from crawlrank.pipeline.data.csr import open_csr
 
     csr = open_csr(work / "graph")
     for stop, budget in ((Stop(tolerance=1e-9), 1 << 30), (Stop(tolerance=1e-9), 0)):

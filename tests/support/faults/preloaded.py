@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from crawlrank.jobs.kernel.rank import packed_loops  # noqa: F401
-from crawlrank.pipeline.data.csr_files import open_csr
+from crawlrank.pipeline.data.csr import open_csr
 from crawlrank.pipeline.engines.embedded.graph.gen_graph import opic_graph, write_graph
 from crawlrank.pipeline.engines.embedded.graph.transposition import transposed
 from crawlrank.pipeline.ranking.opic import opic

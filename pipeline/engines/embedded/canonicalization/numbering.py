@@ -17,10 +17,9 @@ import pyarrow.parquet as pq
 
 from crawlrank.jobs.kernel.formats import datasets
 from crawlrank.jobs.kernel.formats.rows import UNKNOWN
-from crawlrank.pipeline.data.arrays import Int64Array
+from crawlrank.pipeline.data.arrays import Growing, Int64Array
 from crawlrank.pipeline.data.csr import Ids, id_type
 from crawlrank.pipeline.data.database import write_behind
-from crawlrank.pipeline.data.growing import Growing
 from crawlrank.pipeline.data.parquet import CHECKED, schema_of
 from crawlrank.pipeline.engines.embedded.canonicalization.part_spellings import CountWork
 from crawlrank.pipeline.engines.embedded.canonicalization.partition_spellings import PartitionWork

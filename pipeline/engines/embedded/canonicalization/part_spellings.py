@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 
 from crawlrank.jobs.kernel.formats.rows import UNLINKED_HOPS
 from crawlrank.jobs.kernel.keys.keys import Www
-from crawlrank.pipeline.data.growing import Growing
+from crawlrank.pipeline.data.arrays import Growing
 from crawlrank.pipeline.data.parquet import reading_parquet
 from crawlrank.pipeline.data.workers import Tell
 from crawlrank.pipeline.engines.embedded.canonicalization.spelling_table import (

@@ -19,8 +19,7 @@ import pyarrow as pa
 
 from crawlrank.jobs.kernel.keys.keys import KeyFunction, forgetful_key_function
 from crawlrank.jobs.kernel.storage.arrow_files import native_file
-from crawlrank.pipeline.data.arrays import Int64Array
-from crawlrank.pipeline.data.growing import Growing
+from crawlrank.pipeline.data.arrays import Growing, Int64Array
 from crawlrank.pipeline.data.workers import Tell
 from crawlrank.pipeline.engines.embedded.canonicalization.part_spellings import SpellingSetup
 from crawlrank.pipeline.engines.embedded.canonicalization.spelling_table import (

@@ -18,11 +18,10 @@ import numpy as np
 
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.formats.rows import UNLINKED_HOPS
+from crawlrank.pipeline.data.arrays import Growing, release, save
 from crawlrank.pipeline.data.csr import OFFSETS, OUTDEGREES, SOURCES, Csr, Ids, id_type
 from crawlrank.pipeline.data.graph import Floats, Graph, Mask
-from crawlrank.pipeline.data.growing import Growing, save
 from crawlrank.pipeline.data.key_numbers import missing, open_ids, open_numbers
-from crawlrank.pipeline.data.mapped import release
 from crawlrank.pipeline.data.memory import require_memory
 from crawlrank.pipeline.data.pairs import LEAST, Pairs, distinct_pairs
 from crawlrank.pipeline.engines.embedded.columns import link_blocks

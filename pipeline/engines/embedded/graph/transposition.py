@@ -14,11 +14,9 @@ from typing import cast
 import numpy as np
 
 from crawlrank.jobs.kernel.machine.machine_code import compiled
-from crawlrank.pipeline.data.csr import Csr, Ids, Offsets
-from crawlrank.pipeline.data.csr_files import open_csr
-from crawlrank.pipeline.data.mapped import release
+from crawlrank.pipeline.data.arrays import release
+from crawlrank.pipeline.data.csr import Csr, Ids, Offsets, open_csr, read_only
 from crawlrank.pipeline.data.pairs import Pairs
-from crawlrank.pipeline.data.team import read_only
 from crawlrank.pipeline.engines.embedded.graph.gen_graph import PIECE, write_graph
 
 NODE_BYTES = 32  # offsets, next positions and degrees of both graphs

@@ -23,8 +23,8 @@ from crawlrank.jobs.kernel.formats.payload_digests import BETWEEN
 from crawlrank.jobs.kernel.formats.rows import CANONICAL_HOP, Link
 from crawlrank.jobs.kernel.keys.keys import Www, forgetful_key_function
 from crawlrank.jobs.kernel.links.reference_kinds import links_at
+from crawlrank.pipeline.data.arrays import save
 from crawlrank.pipeline.data.database import batches
-from crawlrank.pipeline.data.growing import save
 from crawlrank.pipeline.data.parquet import CHECKED, schema_of
 from crawlrank.pipeline.engines.embedded.selection.selection_parts import TAKEN, WITHOUT_CAPTURE
 

@@ -23,13 +23,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from crawlrank.pipeline.data.arrays import open_array
-from crawlrank.pipeline.data.csr import OFFSETS, SOURCES, Csr
-from crawlrank.pipeline.data.csr_files import open_csr
+from crawlrank.pipeline.data.arrays import Growing, open_array, release, save
+from crawlrank.pipeline.data.csr import OFFSETS, SOURCES, Csr, open_csr
 from crawlrank.pipeline.data.database import batches, database, feed
 from crawlrank.pipeline.data.graph import Positions
-from crawlrank.pipeline.data.growing import Growing, save
-from crawlrank.pipeline.data.mapped import release
 from crawlrank.pipeline.data.parquet import CHECKED
 from crawlrank.pipeline.engines.embedded.sites.numbering import site_of_pages
 from crawlrank.pipeline.ranking.inputs import SiteBy, SiteWeight

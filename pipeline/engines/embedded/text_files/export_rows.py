@@ -18,8 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from crawlrank.jobs.kernel.formats.lines import CANONICAL, DUMMY
-from crawlrank.pipeline.data.csr import Csr
-from crawlrank.pipeline.data.csr_files import open_csr
+from crawlrank.pipeline.data.csr import Csr, open_csr
 from crawlrank.pipeline.data.graph import Floats
 from crawlrank.pipeline.data.key_numbers import missing, numbered, open_ids
 from crawlrank.pipeline.data.pairs import Naturals, Pairs, distinct_pairs

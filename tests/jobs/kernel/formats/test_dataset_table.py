@@ -14,8 +14,7 @@ from crawlrank.jobs.kernel.formats import datasets, lines
 from crawlrank.jobs.kernel.formats.datasets import DATASETS, Dataset, RowOrder
 from crawlrank.jobs.kernel.formats.rows import Capture, Fold
 from crawlrank.jobs.kernel.formats.tables import table_lines
-from crawlrank.pipeline.data.parquet import schema_of
-from crawlrank.pipeline.data.row_groups import write_table
+from crawlrank.pipeline.data.parquet import schema_of, write_table
 from crawlrank.pipeline.workfolder.results.lines import text_table
 
 FORMATS = (Path(__file__).resolve().parents[4] / "docs" / "formats.md").read_text()

@@ -12,7 +12,7 @@ from support.inputs.samples import HOSTILE, made_captures, made_links, write
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.formats.datasets import CAPTURES, LINKS, Dataset
 from crawlrank.jobs.kernel.formats.reading import parts, read_lines
-from crawlrank.pipeline.data.row_groups import ROW_GROUP, deliver_rows, write_table
+from crawlrank.pipeline.data.parquet import ROW_GROUP, deliver_rows, write_table
 from crawlrank.pipeline.engines.embedded.columns import CAPTURE_SCHEMA
 
 UTF8 = [uri for uri in HOSTILE if b"\xff" not in uri]  # a URI of ours is UTF-8

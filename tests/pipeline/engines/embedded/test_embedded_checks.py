@@ -26,9 +26,8 @@ from crawlrank.jobs.kernel.rank.packing import (
     to_text,
 )
 from crawlrank.jobs.mapreduce.launcher import Launcher
-from crawlrank.pipeline.data.csr import OFFSETS, OUTDEGREES, SOURCES
-from crawlrank.pipeline.data.csr_files import open_csr
-from crawlrank.pipeline.data.growing import save
+from crawlrank.pipeline.data.arrays import save
+from crawlrank.pipeline.data.csr import OFFSETS, OUTDEGREES, SOURCES, open_csr
 from crawlrank.pipeline.data.key_numbers import numbered, open_ids, open_numbers
 from crawlrank.pipeline.data.parquet import CHECKED, parquet_batches
 from crawlrank.pipeline.data.scores_file import open_scores

@@ -20,7 +20,7 @@ from support.systems.cluster import dataset, inline
 
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.formats.lines import parse_capture, parse_link
-from crawlrank.pipeline.data.csr_files import open_csr
+from crawlrank.pipeline.data.csr import open_csr
 from crawlrank.pipeline.data.graph import read_graph
 from crawlrank.pipeline.data.pairs import LEAST
 from crawlrank.pipeline.engines.embedded.canonicalization.canonicalize import (

@@ -38,8 +38,8 @@ from support.systems.cluster import inline
 from crawlrank.jobs.kernel.errors import JobFailed
 from crawlrank.jobs.kernel.rank.equation import Equation
 from crawlrank.jobs.kernel.rank.plain_round import new_score
+from crawlrank.pipeline.data.csr import BLOCK
 from crawlrank.pipeline.data.graph import Graph, read_graph
-from crawlrank.pipeline.data.team import BLOCK
 from crawlrank.pipeline.engines.text.rounds import rank as rank_by_jobs
 from crawlrank.pipeline.ranking.pagerank.method import solve
 from crawlrank.pipeline.ranking.solution import Problem, Solution

@@ -20,7 +20,7 @@ from support.inputs.samples import write
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.pipeline.data.database import database
-from crawlrank.pipeline.data.scores_table import best_first
+from crawlrank.pipeline.data.scores_file import best_first
 from crawlrank.pipeline.engines.embedded.scores import TOTALLED, join_scores, one_row_a_key
 from crawlrank.pipeline.engines.text.steps import join_scores as join_scores_by_jobs
 from crawlrank.pipeline.precedence.export import export_precedence

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlrank.pipeline.ranking.structure.distribution import distribution
+from crawlrank.pipeline.ranking.structure.degrees import distribution
 
 SCORES = st.lists(st.sampled_from([0.15, 0.2, 0.5]) | st.floats(0.15, 1e6), min_size=1)
 
