@@ -381,7 +381,7 @@ def weighted_plain(
     damping: float,
     y: Floats,
     scores: Floats,
-    shift_of_base: float,
+    base_shift: float,
     hosts: Positions,
     weights: tuple[float, float],
     begin: int,
@@ -408,7 +408,7 @@ def weighted_plain(
         if bound > 0.0:
             relative, share = max(relative, bound / least), max(share, bound / scores[i])
         smallest = min(smallest, scores[i]) if scores[i] > 0.0 else smallest
-        shifted += abs(r - shift_of_base * least) + doubt
+        shifted += abs(r - base_shift * least) + doubt
         if not outweights[i]:
             dangling += score
         scores[i] = score
