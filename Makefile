@@ -157,7 +157,7 @@ coverage: setup ## Branches of the code that `make test` takes, in processes too
 
 # tests of folders with loops that numba compiles
 LOOPS := tests/jobs/kernel/rank $(addprefix tests/pipeline/,analysis engines/embedded online planning ranking) \
-  $(addprefix tests/jobs/kernel/,markup/test_scanner.py captures/test_hostile_pages.py)
+  $(addprefix tests/jobs/kernel/,markup/test_scanner.py archive/test_record_headers.py archive/test_odd_headers.py captures/test_hostile_pages.py)
 
 test-real: setup ## Real crawls with default options: every ranking against solutions in extended precision
 	@$(PYTEST) -m real $(call with,real)

@@ -21,7 +21,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 from fuzzing import options_of, shares_of  # noqa: E402
 from support.inputs.hostile import SECONDS, drawn, read, seconds  # noqa: E402
 
-from crawlrank.jobs.kernel.markup.scanner import prepare  # noqa: E402
+from crawlrank.jobs.kernel.captures.extraction_code import prepare  # noqa: E402
 
 SHARE, MOST = 100, 1 << 20  # archives at a time, bytes of each
 

@@ -25,7 +25,7 @@ from support.inputs.mutated_pages import mutated_page  # noqa: E402
 from support.paths import REFERENCE  # noqa: E402
 from support.scanning import OPTIONS, both_ways  # noqa: E402
 
-from crawlrank.jobs.kernel.markup.scanner import prepare  # noqa: E402
+from crawlrank.jobs.kernel.captures.extraction_code import prepare  # noqa: E402
 
 SHARE = 1000  # pages at a time
 

@@ -27,7 +27,7 @@ from support.crawls import MORE_WEB, WEB, write_warc
 from support.drawing import examples
 from support.waiting import awaited
 
-from crawlrank.jobs.kernel.markup.scanner import prepare
+from crawlrank.jobs.kernel.captures.extraction_code import prepare
 
 MEMORY, ROOM = "/dev/shm", 4 << 30
 RUNNING = re.compile(r"Running on (http://127\.0\.0\.1:[0-9]+)")

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 from mrjob.step import StepFailedException
 
 import crawlrank
+from crawlrank.jobs.kernel.captures.extraction_code import CODES, prepare
 from crawlrank.jobs.kernel.errors import BadInput, CrawlrankError, JobFailed
 from crawlrank.jobs.kernel.formats.reading import parts
 from crawlrank.jobs.kernel.machine.shortage import shortage_in, shortage_of
-from crawlrank.jobs.kernel.markup.scanner import CODES, prepare
 from crawlrank.jobs.kernel.storage.opening import (
     FILE,
     PathOrUrl,

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from crawlrank.jobs.kernel.archive.sources import empty_file
+from crawlrank.jobs.kernel.captures.extraction_code import prepare
 from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
 from crawlrank.jobs.kernel.errors import BadInput, died
-from crawlrank.jobs.kernel.markup.scanner import prepare
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl, size_of
 from crawlrank.pipeline.data.workers import Died, answers
 from crawlrank.pipeline.estimate.growth import Bracket, distinct_times

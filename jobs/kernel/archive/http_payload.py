@@ -26,6 +26,7 @@ import zstandard
 from crawlrank.jobs.kernel.archive.frames import GZIP_MAGIC, ZSTD_MAGIC
 from crawlrank.jobs.kernel.archive.record_headers import (
     Fields,
+    FieldScanner,
     blank_line,
     every,
     first,
@@ -104,6 +105,13 @@ MAX_HTTP_HEADER = 2**18
 _STEP, _FIRST_STEP = 2**16, 2**8  # bytes; the first is short, as a body may have many members
 _GZIP_WINDOW = 31  # zlib's number for gzip
 _ZSTD_WINDOW = 2**23  # the most that RFC 9659 allows in this use
+HTTP_NAMES = (
+    *("content-type", "content-encoding", "transfer-encoding"),
+    *("location", "refresh", "link", "x-robots-tag"),
+)
+VALIDATORS = ("last-modified", "etag")  # read where asked for: nearly all responses have one
+_HTTP_FIELDS = FieldScanner(HTTP_NAMES)
+_MORE_FIELDS = FieldScanner(HTTP_NAMES + VALIDATORS)
 _PACKING = ("gzip", "x-gzip", "deflate")  # as transfer codings (RFC 9112, 7.2)
 _CODINGS = {"transfer-encoding", "content-encoding"}
 _STATUS = re.compile(r"HTTP/?[0-9.]* +([1-9][0-9]{2})(?![0-9])", re.IGNORECASE)
@@ -136,15 +144,19 @@ class Decoded(NamedTuple):
 _message, _decoded = partial(tuple.__new__, Message), partial(tuple.__new__, Decoded)
 
 
-def split_message(block: bytes) -> Message:
+def split_message(block: bytes, *, validators: bool = False) -> Message:
     """Status, header and payload of a response; a block that begins otherwise is all payload."""
     if not _START.match(block) or _INTERIM.match(block):
         begin = _response_begins(block)
         if begin is None:
             return Message(None, [], block)
         block = block[begin:]
-    size = blank_line(block, 0, MAX_HTTP_HEADER) or MAX_HTTP_HEADER
-    line, fields = read_fields(block[:size])
+    scanner = _MORE_FIELDS if validators else _HTTP_FIELDS
+    if scanned := scanner.scanned(block, min(len(block), MAX_HTTP_HEADER)):
+        line, fields, size = scanned
+    else:
+        size = blank_line(block, 0, MAX_HTTP_HEADER) or MAX_HTTP_HEADER
+        line, fields = read_fields(block[:size])
     return _message((status_of(line), fields, block[size:]))
 
 

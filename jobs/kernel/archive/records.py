@@ -19,6 +19,7 @@ from crawlrank.jobs.kernel.archive.damage import Damage, shown
 from crawlrank.jobs.kernel.archive.frames import LONGEST_LINE
 from crawlrank.jobs.kernel.archive.http_payload import (
     MAX_HTTP_HEADER,
+    VALIDATORS,
     content_type,
     decode,
     media_type,
@@ -32,6 +33,7 @@ from crawlrank.jobs.kernel.archive.record_headers import (
     unbracketed,
     whole_record_header,
 )
+from crawlrank.jobs.kernel.archive.responses import ResponseReader
 from crawlrank.jobs.kernel.archive.run_reader import FEW_RECORDS, ArchiveRange, RunReader
 from crawlrank.jobs.kernel.formats.rows import method_of
 
@@ -44,10 +46,10 @@ class Record(NamedTuple):
 
     kind: WARC-Type in lower case; records of an ARC are responses, its file header a warcinfo.
     status: of the HTTP response, None without an HTTP header. media_type: with its parameters, of
-    the HTTP header if there is one, else of the record. http_headers: its fields. body: decoded,
-    empty if the record is larger than the limit. offset: see byte_runs.py. size: inflated bytes of
-    header and block. method: of HTTP, of a request and of the answer to it; '' if it is GET, or
-    unknown.
+    the HTTP header if there is one, else of the record. http_headers: at least the fields that say
+    something about links and codings and, where asked for, about versions. body: decoded, empty if
+    the record is larger than the limit. offset: see byte_runs.py. size: inflated bytes of header
+    and block. method: of HTTP, of a request and of the answer to it; '' if it is GET, or unknown.
     """
 
     kind: str
@@ -79,17 +81,18 @@ class ArchiveRecords(NamedTuple):
 
 RecordRead = tuple[Record, list[tuple[str, str]]]  # with (reason, detail) of damage in its body
 _make = partial(tuple.__new__, Record)  # half the time of Record(…)
+_read_response, _read_validated = ResponseReader().read, ResponseReader(VALIDATORS).read
 
 
 def records_of(
-    file: BinaryIO, max_record: int, part: ArchiveRange | None = None, *,
+    file: BinaryIO, max_record: int, part: ArchiveRange | None = None, *, validators: bool = False,
     few: int = FEW_RECORDS,
 ) -> Iterator[Record | Damage]:  # fmt: skip
     """The records and the damage between them, in the order of the file. few: as in RunReader.
     Raises OSError."""
     reader = RunReader(file, max_record, part, few)
     while True:
-        yield from _read_whole(reader, max_record)
+        yield from _read_whole(reader, max_record, validators)
         run = reader.next_run()
         if not run:
             break
@@ -98,15 +101,16 @@ def records_of(
             if run.peek(1):
                 reader.leave(run.offset)
         else:
-            yield from _read_run(run, reader, max_record)
+            yield from _read_run(run, reader, max_record, validators)
         yield from reader.take_damage()
     yield from reader.take_damage()
 
 
-def _read_whole(reader: RunReader, max_record: int) -> Iterator[Record | Damage]:
+def _read_whole(reader: RunReader, max_record: int, validators: bool) -> Iterator[Record | Damage]:
     """Records that are one frame each, up to the first that is not."""
     while whole := reader.next_whole():
-        read = _read_frame(*whole, max_record)
+        read = _response(*whole, max_record, validators)
+        read = read or _read_frame(*whole, max_record, validators)
         if read is None:
             reader.again(whole[0])
             return
@@ -118,16 +122,28 @@ def _read_whole(reader: RunReader, max_record: int) -> Iterator[Record | Damage]
         yield from reader.take_damage()
 
 
-def _read_frame(offset: int, data: bytes, max_record: int) -> RecordRead | None:
+def _response(
+    offset: int, data: bytes, max_record: int, validators: bool = False
+) -> RecordRead | None:
+    """As `_read_frame`, of ordinary responses only."""
+    read = (_read_validated if validators else _read_response)(offset, data, max_record)
+    return (_make(read[0]), read[1]) if read else None
+
+
+def _read_frame(
+    offset: int, data: bytes, max_record: int, validators: bool = False
+) -> RecordRead | None:
     """The record that is exactly these bytes; None if there is none, or a larger one."""
     header = whole_record_header(data)
     if header is None or header.length is None or header.length > max_record:
         return None
     end = header.size + header.length
-    return record_of(header, data[header.size : end], offset, end, max_record)
+    return record_of(header, data[header.size : end], offset, end, max_record, validators)
 
 
-def _read_run(run: ByteRun, reader: RunReader, max_record: int) -> Iterator[Record | Damage]:
+def _read_run(
+    run: ByteRun, reader: RunReader, max_record: int, validators: bool
+) -> Iterator[Record | Damage]:
     for count in itertools.count():
         if not run.skip_blank_lines() or reader.flooded(run, count):
             return
@@ -140,11 +156,11 @@ def _read_run(run: ByteRun, reader: RunReader, max_record: int) -> Iterator[Reco
             run.skip(1)
             run.take_until_start(0)
         else:
-            yield from _read_record(run, header, reader, max_record)
+            yield from _read_record(run, header, reader, max_record, validators)
 
 
 def _read_record(
-    run: ByteRun, header: Header, reader: RunReader, max_record: int
+    run: ByteRun, header: Header, reader: RunReader, max_record: int, validators: bool
 ) -> Iterator[Record | Damage]:
     run.arc_seen, run.warc_seen = run.arc_seen or header.arc, run.warc_seen or not header.arc
     offset, begin = run.offset, run.position
@@ -161,7 +177,7 @@ def _read_record(
     if reason:
         yield Damage(offset, reason, shown(header.uri.encode("utf-8", "replace")))
     size = run.position - begin
-    record, damage = record_of(header, block, offset, size, max_record)
+    record, damage = record_of(header, block, offset, size, max_record, validators)
     del block  # frees it while the record is used
     stated = header.values.get("warc-payload-digest", "")
     if reason and record.digest != stated:  # that of what is left says nothing
@@ -211,7 +227,9 @@ def _large_block(
     return run.take_until_start(max_record).rstrip(b"\r\n"), "bad-length"
 
 
-def record_of(header: Header, block: bytes, offset: int, size: int, max_record: int) -> RecordRead:
+def record_of(
+    header: Header, block: bytes, offset: int, size: int, max_record: int, validators: bool = False
+) -> RecordRead:
     """The record, and the damage to its body."""
     body, status, fields = block, None, Fields()
     damage: list[tuple[str, str]] = []
@@ -219,7 +237,7 @@ def record_of(header: Header, block: bytes, offset: int, size: int, max_record: 
     digest = value("warc-payload-digest", "")
     is_http = header.media_type.lower().startswith("application/http")
     if header.kind in ("response", "revisit") or (is_http and header.kind != "request"):
-        status, fields, payload = split_message(block)
+        status, fields, payload = split_message(block, validators=validators)
         body, damage, of_payload = decode(fields, payload, max_record, digest)
         digest = digest if header.kind == "revisit" else of_payload  # that of a whole payload
     if header.kind == "revisit" and status is None and _is_not_modified(header):

@@ -45,18 +45,19 @@ def read_records(
     *,
     max_record: int = MAX_RECORD,
     part: ArchiveRange | None = None,
+    validators: bool = False,
 ) -> Iterator[Record | Damage]:
     """The records of a WARC or ARC file in the order of the file, and the damage between them.
 
     name: for messages. max_record: bytes of a block, and of a decoded body; memory stays within a
-    few times that. part: of the file, with the order and damage of it alone.
-    A stream that cannot seek is copied to a temporary file first.
+    few times that. part: of the file, with the order and damage of it alone. validators: of HTTP,
+    among the fields of records. A stream that cannot seek is copied to a temporary file first.
     Raises BadInput if the file cannot be read, or not one record of it.
     """
     readable = False
     with _seekable(stream, name) as file:
         try:
-            for item in records_of(file, max_record, part):
+            for item in records_of(file, max_record, part, validators=validators):
                 readable = readable or isinstance(item, Record)
                 yield item
             if not readable:
@@ -142,13 +143,14 @@ def read_archives(
     *,
     max_record: int,
     part: ArchiveRange | None = None,
+    validators: bool = False,
 ) -> Iterator[ArchiveRecords]:
     """The archive itself or, of a WACZ, those in it as `NAME!archive/x.warc.gz`. part: of a file
-    that is no WACZ.
+    that is no WACZ. validators: as in `read_records`.
 
     Raises BadInput where nothing can be read, as `read_records` does, while items are read.
     """
-    reader = partial(read_records, max_record=max_record)
+    reader = partial(read_records, max_record=max_record, validators=validators)
     record_read = getattr(getattr(stream, "raw", None), "record_read", None)  # WebFile's
     with _seekable(stream, name) as file:
         archives = _archives(file, name, reader, part)

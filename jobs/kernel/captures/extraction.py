@@ -177,6 +177,7 @@ def extract_runs(
     with guard(archive_name), seldom_collected():
         for name, items, is_index in read_archives(
             stream, archive_name, max_record=options.max_record, part=part,
+            validators=options.validators,
         ):  # fmt: skip
             extraction = _Extraction(name, options, counters, examples, is_index)
             counters.update([INDEXES] * is_index)

@@ -207,12 +207,3 @@ class Scanner:
             return self._elements[number]
         match = _TAG_NAME(page, begin)
         return match[1].decode("utf-8", "replace").lower() if match else ""
-
-
-CODES = (SCAN, TARGETS)
-
-
-def prepare() -> None:
-    """Make it once, before several processes would, each for itself."""
-    for code in CODES:
-        code.ready()

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
+from crawlrank.jobs.kernel.captures.extraction_code import prepare
 from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
 from crawlrank.jobs.kernel.errors import died
 from crawlrank.jobs.kernel.machine.cores import at_a_time
-from crawlrank.jobs.kernel.markup.scanner import prepare
 from crawlrank.jobs.kernel.storage.opening import size_to_read
 from crawlrank.pipeline.data.workers import Died, Tell, answers
 from crawlrank.pipeline.engines.embedded.archive_extraction import ArchiveWork
