@@ -1,18 +1,15 @@
-"""crawlrank from Python: its commands as functions.
+"""crawlrank from Python: rankings of graphs, links of archives, runs, and their results.
 
     import crawlrank
 
-    crawlrank.run("crawl/*.warc.gz", work="work/crawl")
-    table = crawlrank.scores("work/crawl")
+    crawlrank.pagerank(([0, 1, 2], [1, 2, 0])).scores     # any graph
+    crawlrank.run("crawl/*.warc.gz", work="work/crawl")   # as the command `crawlrank run`
+    table = crawlrank.open("work/crawl").scores()         # a table of pyarrow
 
-A function is the command of its name: the same arguments, options and defaults. An option `--nodes
-all` is `nodes="all"`, a flag is True, and an option that may be given several times takes a list.
-Results are what the command writes as JSON, or a table of pyarrow. `command` is for all others.
+All functions work in the process of their caller and print nothing. Their errors are exceptions,
+each with the `exit_code` of the command. docs/library.md describes them.
 
-Each call runs in a process of its own. So a run may be interrupted or run out of memory without
-harm to its caller. Progress goes to standard error, unless quiet=True.
-
-This file travels to clusters with the jobs. It imports nothing until a function is asked for.
+This file travels to clusters with the jobs. It imports nothing until a name is asked for.
 """
 
 from __future__ import annotations
@@ -20,23 +17,33 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from crawlrank.commands import (
-        CommandFailed,
+    from crawlrank.jobs.kernel.errors import (
+        BadInput,
+        CrawlrankError,
+        JobFailed,
+        NotConverged,
+        Shortage,
+    )
+    from crawlrank.pipeline.library.calling import ProgressEvent, WrongUsage
+    from crawlrank.pipeline.library.command_functions import (
         agree,
-        command,
         diff,
         estimate,
-        explain,
-        export_precedence,
+        export,
         hosts,
         inspect,
         plan,
         rank,
         report,
         run,
-        scores,
     )
-    from crawlrank.jobs.kernel.errors import BadInput, CrawlrankError
+    from crawlrank.pipeline.library.extraction import (
+        ExtractedCapture,
+        ExtractedLink,
+        Extraction,
+        extract,
+    )
+    from crawlrank.pipeline.library.opened_work import OpenedWork, open
     from crawlrank.pipeline.library.ranking_result import RankingResult
     from crawlrank.pipeline.library.rankings import (
         degree,
@@ -50,21 +57,29 @@ if TYPE_CHECKING:
 
 #: module -> the names that it has for `import crawlrank`
 _HOMES = {
-    "crawlrank.commands": (
-        *("CommandFailed", "agree", "command", "diff", "estimate", "explain", "export_precedence"),
-        *("hosts", "inspect", "plan", "rank", "report", "run", "scores"),
+    "crawlrank.jobs.kernel.errors": (
+        *("BadInput", "CrawlrankError", "JobFailed", "NotConverged", "Shortage"),
     ),
-    "crawlrank.jobs.kernel.errors": ("BadInput", "CrawlrankError"),
+    "crawlrank.pipeline.library.calling": ("ProgressEvent", "WrongUsage"),
+    "crawlrank.pipeline.library.command_functions": (
+        *("agree", "diff", "estimate", "export", "hosts", "inspect", "plan", "rank"),
+        *("report", "run"),
+    ),
+    "crawlrank.pipeline.library.extraction": (
+        *("ExtractedCapture", "ExtractedLink", "Extraction", "extract"),
+    ),
+    "crawlrank.pipeline.library.opened_work": ("OpenedWork", "open"),
     "crawlrank.pipeline.library.ranking_result": ("RankingResult",),
     "crawlrank.pipeline.library.rankings": (
         *("degree", "hits", "opic", "opic_hits", "pagerank", "personalized", "trustrank"),
     ),
 }
 __all__ = [
-    "BadInput", "CommandFailed", "CrawlrankError", "RankingResult",
-    "agree", "command", "degree", "diff", "estimate", "explain", "export_precedence",
-    "hits", "hosts", "inspect", "opic", "opic_hits", "pagerank", "personalized",
-    "plan", "rank", "report", "run", "scores", "trustrank",
+    "BadInput", "CrawlrankError", "ExtractedCapture", "ExtractedLink", "Extraction", "JobFailed",
+    "NotConverged", "OpenedWork", "ProgressEvent", "RankingResult", "Shortage", "WrongUsage",
+    "agree", "degree", "diff", "estimate", "export", "extract", "hits", "hosts",
+    "inspect", "open", "opic", "opic_hits", "pagerank", "personalized", "plan", "rank", "report",
+    "run", "trustrank",
 ]  # fmt: skip
 
 

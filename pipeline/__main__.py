@@ -1,7 +1,6 @@
 """The command crawlrank, by that name or as `python -m crawlrank`.
 
-Until the command is loaded, a signal ends the process at once, as there is nothing to clean up. The
-processes of pools import this file, and do without that.
+Until the command is loaded, a signal ends the process at once, as there is nothing to clean up.
 """
 
 from __future__ import annotations

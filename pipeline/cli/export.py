@@ -22,6 +22,7 @@ from crawlrank.pipeline.cli.outputs import (
     print_counts,
     require_ending,
 )
+from crawlrank.pipeline.cli.parameters.calls import echo
 from crawlrank.pipeline.cli.parameters.filters import filter_options, require_sources
 from crawlrank.pipeline.cli.parameters.groups import Decorator, option
 from crawlrank.pipeline.cli.parameters.options import (
@@ -189,7 +190,7 @@ def _write_texts(work: Path, folder: Path) -> None:
     from crawlrank.pipeline.export_text import export_text
 
     for path in export_text(work, folder):
-        click.echo(printable(str(path)))
+        echo(printable(str(path)))
 
 
 def _check_usage(form: str, output: Path) -> None:
@@ -258,7 +259,7 @@ def _show_taken(taken: Taken) -> None:
     )
     for row in taken.rows:
         table.add(*row)
-    click.echo("\n".join([*table.lines(width_of(sys.stderr)), ""]), err=True)
+    echo("\n".join([*table.lines(width_of(sys.stderr)), ""]), err=True)
 
 
 def _require_heritrix(form: str, *names: str) -> None:

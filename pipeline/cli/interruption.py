@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable
 
 SOON = 0.02  # seconds
-#: seconds in which a second SIGINT is the first one passed on, as by a program that a terminal
-#: interrupts together with the command (crawlrank/commands.py): it must not break the clean-up
+#: seconds in which a second SIGINT is the first one passed on, as by a program that started the
+#: command, and that a terminal interrupts together with it: it must not break the clean-up
 ONE = 1.0
 ARGUMENTS = "crawlrank.arguments"  # where the context keeps those of the command line
 

@@ -13,6 +13,7 @@ import click
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.formats.reading import parts
 from crawlrank.jobs.kernel.formats.tables import is_table
+from crawlrank.pipeline.cli.parameters.calls import echo, program_call
 from crawlrank.pipeline.cli.parameters.options import OUTPUT
 from crawlrank.pipeline.data.datasets import (
     is_file,
@@ -43,7 +44,7 @@ def print_counts(rows: dict[str, int], counters: dict[str, int]) -> None:
     table = TextTable("", "=what", ">count", "~which is")
     for name, count in {**rows, **counters}.items():
         table.add(name, count, meaning_of(name))
-    click.echo("\n".join(table.lines(width_of(sys.stderr))), err=True)
+    echo("\n".join(table.lines(width_of(sys.stderr))), err=True)
 
 
 def show(tables: Iterable[TextTable | str], output: Path | None = None) -> None:
@@ -54,9 +55,9 @@ def show(tables: Iterable[TextTable | str], output: Path | None = None) -> None:
     width = width_of(sys.stdout)
     for part in tables:
         if isinstance(part, str):
-            click.echo(f"{printable(part)}\n")
+            echo(f"{printable(part)}\n")
         elif part.row_count:
-            click.echo("\n".join([*part.lines(width), ""]))
+            echo("\n".join([*part.lines(width), ""]))
 
 
 def write_json(schema: str, data: dict[str, Any], output: Path | None) -> None:
@@ -71,7 +72,8 @@ def write_json(schema: str, data: dict[str, Any], output: Path | None) -> None:
 def json_stream(output: Path) -> Iterator[TextIO]:
     """Standard output, or a file that is put in place when it is complete."""
     if output == STDOUT:
-        yield sys.stdout
+        call = program_call()
+        yield call.document if call else sys.stdout
         return
     output.parent.mkdir(parents=True, exist_ok=True)
     with replacing(output) as temporary, temporary.open("w") as stream:

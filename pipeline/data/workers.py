@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from types import FrameType
+from types import FrameType, ModuleType
 from typing import Any, Generic, TypeVar
 
 from crawlrank.jobs.kernel.machine.cores import at_a_time
@@ -27,6 +27,7 @@ from crawlrank.jobs.kernel.machine.shortage import shortage_of
 
 AnyTask = TypeVar("AnyTask")
 AnyAnswer = TypeVar("AnyAnswer")
+_MAIN = threading.Lock()  # of the name `__main__`
 Tell = Callable[[int], None]  # how far a task is, in units of its own
 
 
@@ -142,7 +143,7 @@ def _start(work: Callable[..., Any]) -> _Worker:
     named = pickle.dumps(work)  # the worker imports it where an error can be reported
     resource_tracker.ensure_running()  # starting it unblocks the signals that `deaf` blocks
     process = context.Process(target=_serve, args=(named, there), daemon=True)
-    with deaf():
+    with deaf(), without_main():
         process.start()
     there.close()
     return _Worker(process, here)
@@ -158,6 +159,19 @@ def deaf() -> Iterator[None]:
             yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextlib.contextmanager
+def without_main() -> Iterator[None]:
+    """Processes started meanwhile do not import the main file of this one. It may be a script of a
+    user, which would begin its work again in each of them."""
+    with _MAIN:
+        main = sys.modules["__main__"]
+        sys.modules["__main__"] = ModuleType("__main__")
+        try:
+            yield
+        finally:
+            sys.modules["__main__"] = main
 
 
 @contextlib.contextmanager

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from crawlrank.jobs.kernel.errors import BadInput, CrawlrankError
-from crawlrank.pipeline.data.workers import deaf, leave_with_parent
+from crawlrank.pipeline.data.workers import deaf, leave_with_parent, without_main
 from crawlrank.pipeline.estimate.process_tree import shared_memory, size_of_tree
 from crawlrank.pipeline.options import RunOptions
 from crawlrank.pipeline.progress import Reporter
@@ -75,7 +75,7 @@ def _watched(work: Path, target: Callable[..., None], *arguments: Any) -> Sample
     here, there = context.Pipe()
     process = context.Process(target=_begin, args=(there, target, arguments))
     before, begun = os.times(), time.monotonic()
-    with deaf():
+    with deaf(), without_main():
         process.start()
     there.close()
     watch = _Watch(process.pid or 0, work)

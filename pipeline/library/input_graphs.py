@@ -74,6 +74,8 @@ def input_graph(
 
 def _edges_of(graph: Any, nodes: int | None, weighted: bool | None) -> _Edges:
     pair = isinstance(graph, (tuple, list))
+    if nodes is not None and (isinstance(nodes, bool) or int(nodes) != nodes or nodes < 1):
+        raise BadInput("nodes", f"{nodes}", "a whole number of at least 1")
     if nodes is not None and not pair:
         cure = "Leave nodes out: this graph has a number of nodes itself."
         raise BadInput("nodes", f"{nodes} with a {type(graph).__name__}", "two arrays", cure)

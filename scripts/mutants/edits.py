@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from mutants import of_archives, of_graph, of_ranking, of_results, of_work
+from mutants import of_archives, of_graph, of_library, of_ranking, of_results, of_work
 from mutants.edit import Edit
 
-MODULES = (of_ranking, of_archives, of_graph, of_work, of_results)
+MODULES = (of_ranking, of_archives, of_graph, of_work, of_results, of_library)
 AREAS: dict[str, tuple[Edit, ...]] = {
     area: edits for module in MODULES for area, edits in module.EDITS.items()
 }

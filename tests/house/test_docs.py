@@ -21,7 +21,6 @@ from pathlib import Path
 import pytest
 from hadoop.node import Node
 from support.crawls import FORKED, ok
-from support.library import fork_calls
 from support.paths import ROOT, SAMPLES, SCRIPTS
 from support.runs import copy_of, finished
 from support.systems.hadoop_node import hadoop_around  # noqa: F401 - the fixture `hadoop`
@@ -207,14 +206,8 @@ WITH_PYTHON = [page for page in PAGES if script(page).strip()]
 @pytest.mark.few(1)
 @pytest.mark.parametrize("page", WITH_PYTHON, ids=lambda page: page.name)
 def test_the_python_blocks_of_a_page_run_in_order(
-    page: Path,
-    folder: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
+    page: Path, folder: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    if "import crawlrank\n" in script(page):
-        fork_calls(monkeypatch, tmp_path)
     exec(compile(script(page), page.name, "exec"), {"__name__": page.stem})
     assert capfd.readouterr().err == ""
 

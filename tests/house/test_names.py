@@ -19,6 +19,8 @@ OF_REPORTS = {("pipeline/analysis/compare/diff_side.py", "place")}
 MOST_LINES = 40  # of a function
 #: kernels whose length is one formula
 LONG = {"greedy", "image"}
+#: a signature of sixty options, which is the reference of `crawlrank.run`
+LONG_SIGNATURES = {("pipeline/library/command_functions.py", "run")}
 
 
 def types_of(tree: ast.Module) -> Iterator[str]:
@@ -54,6 +56,8 @@ def faults(sources: dict[str, str]) -> Iterator[str]:
                 yield f"{module}: {name} does not say what it is"
         for node in nodes:
             if isinstance(node, ast.FunctionDef) and node.name not in LONG:
+                if (module, node.name) in LONG_SIGNATURES:
+                    continue
                 lines = (node.end_lineno or 0) - node.lineno + 1
                 if lines > MOST_LINES:
                     yield f"{module}: {node.name} has {lines} lines"

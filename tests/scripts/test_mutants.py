@@ -17,7 +17,7 @@ FEWEST, MOST_TESTS = 60, 3
 WANTED = {
     *("kernels", "rounds", "opic", "hits", "bounds", "ties", "formats", "keys", "folds", "graph"),
     *("records", "damage", "links", "web", "manifest", "resume", "lock", "workers", "messages"),
-    *("precedence", "heritrix", "recrawl", "planning", "estimate", "reports", "audit"),
+    *("precedence", "heritrix", "recrawl", "planning", "estimate", "reports", "audit", "library"),
 }
 
 

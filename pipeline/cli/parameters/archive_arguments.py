@@ -17,6 +17,7 @@ from crawlrank.jobs.kernel.storage.web.connections import (
     WEB_BYTES,
     WEB_TIME,
 )
+from crawlrank.pipeline.cli.parameters.calls import echo
 from crawlrank.pipeline.cli.parameters.groups import Command, together
 from crawlrank.pipeline.cli.parameters.types import PathOrUrlType, Size, Whole
 from crawlrank.pipeline.data.memory import Memory
@@ -117,7 +118,7 @@ def _set(ctx: click.Context, variable: str, value: str) -> None:
 def _find(names: Sequence[PathOrUrl]) -> tuple[PathOrUrl, ...]:
     search = find_archives(names)
     if search.left_out:
-        click.echo(
+        echo(
             f"{count_of(len(search.left_out), 'file')} in folders left out, without an archive's"
             " name: "
             + ", ".join(map(printable, search.left_out[:EXAMPLES]))

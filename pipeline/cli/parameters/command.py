@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.cli.parameters.calls import echo
 from crawlrank.pipeline.cli.parameters.configuration import (
     NAME,
     VARIABLE,
@@ -82,7 +83,7 @@ class ConfiguredCommand(GroupedCommand):
         configured: Configured | None = ctx.meta.get(CONFIGURED)
         if configured and not ctx.params.get("quiet"):
             names = ", ".join(configured.values)
-            click.echo(printable(f"Options from {configured.path}: {names}"), err=True)
+            echo(printable(f"Options from {configured.path}: {names}"), err=True)
         _refuse_words(self, ctx)
         _refuse_loops(ctx)
         works, outputs = _paths(self, ctx)

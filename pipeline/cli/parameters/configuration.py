@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import click
 
 from crawlrank.jobs.kernel.storage.opening import require_file
+from crawlrank.pipeline.cli.parameters.calls import program_call
 from crawlrank.pipeline.cli.parameters.help_groups import long_name
 from crawlrank.pipeline.cli.parameters.types import require_word
 from crawlrank.pipeline.cli.parameters.words import TABLES
@@ -105,7 +106,10 @@ def _parsed(text: str) -> dict[str, Any]:
 
 def file_of(given: str | None) -> Path | None:
     """The file of --config, of the environment, or of the current folder; none where the variable
-    is empty. Raises UsageError for one that is named and is not there."""
+    is empty. A program names the file itself. Raises UsageError for one that is named and is not
+    there."""
+    if given is None and program_call():
+        return None
     named = given if given is not None else os.environ.get(VARIABLE)
     if named is None:
         return Path(NAME) if Path(NAME).is_file() else None

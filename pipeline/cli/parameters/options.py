@@ -14,6 +14,7 @@ from crawlrank.jobs.kernel.formats.order import DIGITS
 from crawlrank.jobs.kernel.keys.keys import Www, www_rule
 from crawlrank.jobs.kernel.machine.cores import A_CORE, at_a_time
 from crawlrank.jobs.mapreduce.launcher import RUNNERS, Launcher
+from crawlrank.pipeline.cli.parameters.calls import echo
 from crawlrank.pipeline.cli.parameters.groups import (
     Command,
     Decorator,
@@ -58,7 +59,7 @@ skip_bad_files_option = field_option(
 def _lowered(ctx: click.Context, param: click.Parameter, processes: int | None) -> int:
     most = at_a_time(processes)
     if processes is not None and most < processes:
-        click.echo(f"--jobs {processes}: lowered to {most}, {A_CORE} for each core", err=True)
+        echo(f"--jobs {processes}: lowered to {most}, {A_CORE} for each core", err=True)
     return most
 
 

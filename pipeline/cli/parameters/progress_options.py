@@ -11,6 +11,7 @@ import click
 
 from crawlrank.pipeline.cli.interruption import ARGUMENTS, Interruption
 from crawlrank.pipeline.cli.outputs import STDOUT, check_files
+from crawlrank.pipeline.cli.parameters.calls import program_call
 from crawlrank.pipeline.cli.parameters.command import CONFIGURED
 from crawlrank.pipeline.cli.parameters.configuration import Configured
 from crawlrank.pipeline.cli.parameters.groups import grouped, option
@@ -38,10 +39,11 @@ class Progress(NamedTuple):
 def _progress(quiet: bool, verbose: bool, log: Path | None) -> Progress:
     if quiet and verbose:
         raise click.UsageError("--quiet and --verbose exclude each other")
-    shown = reporter(quiet, verbose=verbose)
+    call = program_call()
+    shown = call.reporter if call else reporter(quiet, verbose=verbose)
     if log:
         shown = Several(_logged(log), shown)
-    return Progress(shown, quiet, log == STDOUT)
+    return Progress(shown, quiet or call is not None, log == STDOUT)
 
 
 def _logged(path: Path) -> Log:

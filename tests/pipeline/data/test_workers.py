@@ -126,11 +126,12 @@ def test_a_signal_that_another_thread_takes_waits_too() -> None:
 
 @pytest.mark.slow
 def test_no_worker_hears_the_signal_of_the_terminal(tmp_path: Path) -> None:
-    """Not the first one either, before which multiprocessing starts a process of its own."""
+    """Not the first one either, before which multiprocessing starts a process of its own. None of
+    them begins the program anew, which has no `if __name__ == "__main__"`."""
     script = tmp_path / "program.py"
     script.write_text(
         "from test_workers import is_deaf; from crawlrank.pipeline.data.workers import answers\n"
-        "if __name__ == '__main__': print(*[deaf for _, deaf in answers(is_deaf, 'ab', 2)])\n"
+        "print(*[deaf for _, deaf in answers(is_deaf, 'ab', 2)])\n"
     )
     done = subprocess.run(
         [sys.executable, script], env=ENVIRONMENT, capture_output=True, text=True, timeout=60

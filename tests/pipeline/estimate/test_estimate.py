@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.crawls import WEB, crawlrank, html, ok, response, write_records, write_warc
-from support.library import fork_calls
 from support.runs import finished, shared_warc
 
 import crawlrank as public
@@ -219,14 +218,13 @@ def test_only_all_bytes_are_shown_as_all(share: float) -> None:
 
 
 @pytest.mark.slow
-def test_node_hours_of_a_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_node_hours_of_a_cluster() -> None:
     """From Python, and beside a run that was made."""
-    fork_calls(monkeypatch, tmp_path)
     archive = shared_warc("web.warc.gz", WEB)
     work = finished(archive)
     before = {path: (path.stat().st_mtime_ns, path.stat().st_size) for path in work.rglob("*")}
     document = public.estimate(
-        [archive], work=work, runner="hadoop", data="hdfs:///user/me/x", nodes="all", quiet=True
+        [archive], work=work, runner="hadoop", data="hdfs:///user/me/x", nodes="all"
     )
     assert document["rows"]["map"]["value"] >= len(WEB)
     assert_of_cluster(document)

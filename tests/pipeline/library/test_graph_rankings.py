@@ -66,6 +66,37 @@ def test_every_kind_of_graph_has_the_same_scores(kind: str) -> None:
     assert result.table()["node"].to_pylist() == (NAMES if labelled else list(range(7)))
 
 
+class Frame:
+    """A data frame of any library, which only has the protocol of Arrow."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return table().__arrow_c_stream__(requested_schema)
+
+
+def test_a_data_frame_is_taken_by_its_protocol() -> None:
+    assert crawlrank.pagerank(Frame()).as_dict() == crawlrank.pagerank(table()).as_dict()
+
+
+def test_parallel_edges_of_networkx_add_up() -> None:
+    graph = nx.MultiDiGraph([("a", "b", {"weight": 2}), ("a", "b"), ("a", "c"), ("b", "a")])
+    result = crawlrank.pagerank(graph, weighted=True)
+    theirs = nx.pagerank(graph, tol=1e-14, max_iter=1000)
+    assert apart(result.probabilities(), theirs) < 1e-8
+    assert result.duplicates == 1
+
+
+def test_numbers_are_labels_in_tables() -> None:
+    graph = pa.table({"source": [10**12, 7], "target": [7, 10**12], "weight": [1.0, 0.5]})
+    result = crawlrank.pagerank(graph)
+    assert result.as_dict() == {7: pytest.approx(1), 10**12: pytest.approx(1)}
+
+
+def test_more_threads_change_the_last_bits_at_most() -> None:
+    graph = random_graph(5)
+    one, three = (crawlrank.pagerank(graph, threads=threads) for threads in (1, 3))
+    assert one.scores == pytest.approx(three.scores, rel=2 * (one.eta + three.eta))
+
+
 def random_graph(seed: int, nodes: int = 200, edges: int = 700) -> nx.DiGraph:
     random = np.random.default_rng(seed)
     graph = nx.DiGraph()
@@ -204,7 +235,8 @@ FAULTS: dict[str, tuple[Any, dict[str, Any], str]] = {
     "one array": (([0, 1],), {}, "1 arrays; expected two"),
     "too few nodes": (([0, 5], [1, 2]), {"nodes": 5}, r"sources\[1\]: 5; expected an id below"),
     "a huge id": (([0], [10**12]), {}, "the id 1000000000000 in a graph of 1 edge"),
-    "no node": (([], []), {"nodes": 0}, "no node"),
+    "no node": (([], []), {"nodes": 0}, "nodes: 0; expected a whole number of at least 1"),
+    "fewer than no nodes": (([], []), {"nodes": -1}, "nodes: -1; expected"),
     "nothing": (([], []), {}, "no node"),
     "a weight that is none": (([0], [1], [NAN]), {}, r"weights\[0\]: nan; expected a finite"),
     "a weight below 0": (([0, 1], [1, 0], [1, -2]), {}, r"weights\[1\]: -2; expected"),
