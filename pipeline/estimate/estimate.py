@@ -1,10 +1,8 @@
 """What `crawlrank run` will take on archives: time, memory, disk, and hours of nodes.
 
-    sample      pieces of the archives, 5 % of their bytes                 sample.py
-    run         all steps of the run, with its options, on the sample      sample_run.py
-    copies      the steps behind extraction, on several times as many rows copies.py
-    reading     seconds a byte of extraction, by as many processes         reading.py
-    projection  from the rows of the sample to those of all archives       projection.py
+    sample      windows of the archives, 5 % of their bytes               sample.py
+    runs        all steps, on a quarter of the sample and on all of it    sample_run.py
+    projection  from the rows of the sample to those of all archives      projection.py
 
 All of it is in a temporary folder. A sample that is all of the archives is the run itself.
 """
@@ -13,37 +11,42 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 from pathlib import Path
 
 from crawlrank.jobs.kernel.archive.sources import WACZ
+from crawlrank.jobs.kernel.captures.extraction_code import prepare
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.machine.cores import at_a_time
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl, is_url
 from crawlrank.jobs.kernel.storage.temporary import temporary_folder
 from crawlrank.jobs.mapreduce.launcher import CLUSTERS
 from crawlrank.pipeline.data.memory import half_of_machine
-from crawlrank.pipeline.estimate import projection
-from crawlrank.pipeline.estimate.clusters import ClusterNeeds, cluster_needs, jobs_memory
-from crawlrank.pipeline.estimate.growth import Bracket, exactly, summed
-from crawlrank.pipeline.estimate.projection import RowTimes, Steps
-from crawlrank.pipeline.estimate.reading import seconds_a_byte
-from crawlrank.pipeline.estimate.sample import (
-    USUAL,
-    Sample,
-    SampleSize,
-    length_of,
-    take_sample,
-    write_archives,
+from crawlrank.pipeline.estimate.projection import (
+    EXTRACT,
+    Bracket,
+    ClusterNeeds,
+    RowTimes,
+    cluster_needs,
+    disk,
+    embedded_memory,
+    exactly,
+    jobs_memory,
+    row_times,
+    rows_of,
+    seconds_of_steps,
+    standard_error,
+    summed,
+    total_of,
 )
-from crawlrank.pipeline.estimate.sample_run import SampleRun, run_copies, run_sample
+from crawlrank.pipeline.estimate.sample import USUAL, Sample, SampleSize, take_sample
+from crawlrank.pipeline.estimate.sample_run import SampleRun, run_sample
 from crawlrank.pipeline.options import RunOptions
 from crawlrank.pipeline.progress.reporter import Reporter, consecutive
 from crawlrank.pipeline.ranking.methods import PAGERANK
 from crawlrank.pipeline.steps import EMBEDDED
 
 START = "start"
-MOST_COPIES = 64
-EXTRACTION = Bracket(0.85, 1.0, 1.2)  # of the seconds of extraction
 
 
 @dataclass(frozen=True)
@@ -82,28 +85,21 @@ def estimate(
     read."""
     if not archives:
         raise BadInput("the estimate", "no archive", "archives to take a sample of")
-    reporter = reporter or Reporter()
-    with (
-        temporary_folder() as folder,
-        consecutive(reporter) as begin,
-    ):
-        return _Estimating(archives, options, folder, begin, size).result()
+    with temporary_folder() as folder, consecutive(reporter or Reporter()) as begin:
+        begin("sample")
+        max_record = options.extraction.max_record
+        sample = take_sample(archives, folder / "pieces", max_record, size)
+        return _Estimating(sample, options, folder, begin).result()
 
 
 class _Estimating:
     """options: of the run that is estimated. begin: a part of the estimate, by its name.
-    size: of the sample. sample_options: of the run of the sample."""
+    sample_options: of the runs of samples."""
 
     def __init__(
-        self,
-        archives: Sequence[PathOrUrl],
-        options: RunOptions,
-        tmp: Path,
-        begin: Callable[[str], None],
-        size: SampleSize,
+        self, sample: Sample, options: RunOptions, tmp: Path, begin: Callable[[str], None]
     ) -> None:
-        self.archives, self.options, self.tmp, self.begin = archives, options, tmp, begin
-        self.size = size
+        self.sample, self.options, self.tmp, self.begin = sample, options, tmp, begin
         self.on_cluster = options.runner in CLUSTERS
         self.sample_options = replace(
             options, runner="inline" if self.on_cluster else options.runner, data=None, conf=None,
@@ -111,28 +107,39 @@ class _Estimating:
             validation=replace(options.validation, min_agreement=0.0),
         )  # fmt: skip
         self.notes: list[str] = []
-        self.memory = options.memory or half_of_machine()
-        self.processes = at_a_time(options.processes)
-        if options.runner == EMBEDDED:
-            self.processes = self.memory.extracting(self.processes)
-        elif self.sample_options.runner == "inline":
-            self.processes = 1
 
     def result(self) -> RunEstimate:
-        self.begin("sample")
-        sample = take_sample(
-            self.archives, self.tmp / "pieces", self.options.extraction, self.processes, self.size
-        )
-        paths = write_archives(sample.pieces, self.tmp / "archives", self.processes)
+        prepare()
+        paths = [piece.path for piece in self.sample.pieces]
+        self.begin("run of a quarter")
+        few = self._run_of_a_part(paths[: ceil(len(paths) / 4)])
         self.begin("run of the sample")
         ran = self._run(paths)
-        if sample.whole:
-            again = run_sample(paths, self.tmp / "run-again", self.sample_options)
-            return self._whole(sample, ran.least(again))
-        self.begin("run of copies")
-        more = self._more(sample, ran)
-        self.begin("speed of extraction")
-        return self._projected(sample, ran, more, self._extraction(sample, paths, ran))
+        self._leave_out_unreadable(ran)
+        sample = self.sample
+        share = min(1.0, sample.length / sample.total)
+        times = row_times(share, self._error(ran, share), few, ran)
+        seconds, working = self._seconds(few, ran, times)
+        archives = len(sample.sizes) - len(self._opened_and_bad())
+        end, most = disk(ran, times, archives, validated=self.options.validate)
+        rows = rows_of(ran, times)
+        cluster = None
+        if self.on_cluster:
+            core_seconds = summed(list(working.values()))
+            cluster = cluster_needs(core_seconds, self.options.stop.iterations)
+        return RunEstimate(
+            self.options.runner, archives, sample.total,
+            min(sample.length, sample.total), total_of(seconds), seconds,
+            self._memory(ran, times, rows), end, most, rows, cluster, sample.unreadable,
+            tuple(self.notes),
+        )  # fmt: skip
+
+    def _run_of_a_part(self, paths: Sequence[Path]) -> SampleRun:
+        """A run of nothing where the part cannot be run, as it may have no link at all."""
+        try:
+            return run_sample(paths, self.tmp / "part", self.sample_options)
+        except BadInput:
+            return SampleRun()
 
     def _run(self, paths: Sequence[Path]) -> SampleRun:
         """Of the sample; by PageRank, where the method's own files name no page of it."""
@@ -140,97 +147,88 @@ class _Estimating:
             return run_sample(paths, self.tmp / "run", self.sample_options)
         except BadInput as error:
             if self.options.method == PAGERANK:  # its place is in a folder that is removed
-                where = "the sample"
+                where = self._archive_at(error.where) or "the sample"
                 raise BadInput(where, error.found, error.expected, error.cure) from error
             self.notes.append(
                 f"--method {self.options.method} could not rank the sample ({error}); PageRank"
                 " stands for it."
             )
-            self.sample_options = replace(self.sample_options, method=PAGERANK, inputs={})
-            return run_sample(paths, self.tmp / "run-by-pagerank", self.sample_options)
+            options = replace(self.sample_options, method=PAGERANK, inputs={})
+            return run_sample(paths, self.tmp / "run-by-pagerank", options)
 
-    @property
-    def _work(self) -> Path:
-        other = self.tmp / "run-by-pagerank"
-        return other if other.exists() else self.tmp / "run"
+    def _archive_at(self, path: str) -> str | None:
+        """The archive of which a file of the sample is."""
+        of = {str(piece.path): str(piece.archive) for piece in self.sample.pieces}
+        return of.get(path)
 
-    def _more(self, sample: Sample, ran: SampleRun) -> SampleRun:
-        """A run of the sample's links several times over."""
-        links = ran.rows.get("links", 0)
-        copies = copies_of(links, sample.times().value, self.options.runner, self.size.copied)
-        parts = min(copies, sample.archives)
-        return run_copies(self._work, self.tmp / "copies", copies, parts, self.sample_options)
+    def _leave_out_unreadable(self, ran: SampleRun) -> None:
+        """Take the pieces that the run could not read out of the sample. A piece from the middle of
+        an archive may well have no page; at the beginning this is a fault of the archive."""
+        errors = {str(entry["path"]): entry["error"] for entry in ran.archives if entry["error"]}
+        kept = []
+        for piece in self.sample.pieces:
+            if str(piece.path) not in errors:
+                kept.append(piece)
+            elif not piece.begin:
+                archive = str(piece.archive)
+                self.sample.unreadable[archive] = BadInput(archive, *errors[str(piece.path)])
+        self.sample.pieces = kept
 
-    def _extraction(
-        self, sample: Sample, paths: Sequence[Path], ran: SampleRun
-    ) -> tuple[float, Bracket]:
-        """Seconds that extraction takes to start, and those that the bytes of a process take."""
-        few = write_archives(sample.few, self.tmp / "few", self.processes)
-        processes = min(self.processes, len(paths))
-        rate = seconds_a_byte(few, paths, self.tmp / "reading", self.options.extraction, processes)
-        rate *= sum(path.stat().st_size for path in paths) / sample.length  # for what they stand
-        fixed = max(0.0, ran.steps[projection.EXTRACT] - rate * sample.length / processes)
-        fetching = sum(piece.fetching for piece in sample.pieces) / length_of(sample.pieces)
-        return fixed, EXTRACTION * ((rate + fetching) * self._busiest(sample))
+    def _opened_and_bad(self) -> list[str]:
+        return [str(path) for path, _ in self.sample.sizes if str(path) in self.sample.unreadable]
 
-    def _busiest(self, sample: Sample) -> float:
+    def _error(self, ran: SampleRun, share: float) -> float:
+        """The standard error of links a byte, or of captures a byte where there are no links."""
+        counters = {str(entry["path"]): entry["counters"] for entry in ran.archives}
+        pieces = self.sample.pieces
+        lengths = [piece.length for piece in pieces]
+        for name in ("links", "captures"):
+            rows = [counters.get(str(piece.path), {}).get(name, 0) for piece in pieces]
+            if any(rows):
+                return standard_error(rows, lengths, share)
+        return 0.5
+
+    def _seconds(
+        self, few: SampleRun, ran: SampleRun, times: RowTimes
+    ) -> tuple[dict[str, Bracket], dict[str, Bracket]]:
+        """Seconds of each step, and what of them grows with rows."""
+        if self.sample.whole:
+            seconds = {name: exactly(took) for name, took in ran.steps.items()}
+            return {**seconds, START: exactly(ran.outside)}, seconds
+        seconds, working = seconds_of_steps(few, ran, times)
+        fetching = sum(piece.fetching for piece in self.sample.pieces) / self.sample.length
+        fixed = seconds[EXTRACT].low - working[EXTRACT].low
+        reading = working[EXTRACT] * self._unevenness()
+        if fetching:
+            reading = summed([reading, exactly(fetching * self._busiest())])
+        working[EXTRACT] = reading
+        seconds[EXTRACT] = Bracket(*(fixed + each for each in reading))
+        seconds[START] = exactly(min(ran.outside, few.outside or ran.outside))
+        return seconds, working
+
+    def _processes(self) -> int:
+        if self.options.runner != EMBEDDED:
+            inline = self.sample_options.runner == "inline"
+            return 1 if inline else at_a_time(self.options.processes)
+        memory = self.options.memory or half_of_machine()
+        return memory.extracting(at_a_time(self.options.processes))
+
+    def _busiest(self) -> float:
         """Bytes that the process extracts that has most to do; of a cluster, all of them."""
         cut = self.options.runner == EMBEDDED
-        uncut = [size for path, size in sample.sizes if not cut or is_url(path) or _is_wacz(path)]
-        even = sample.total / self.processes
-        return max([even, *map(float, uncut)])
+        sizes = self.sample.sizes
+        uncut = [size for path, size in sizes if not cut or is_url(path) or _is_wacz(path)]
+        return max([self.sample.total / self._processes(), *map(float, uncut)])
 
-    def _whole(self, sample: Sample, ran: SampleRun) -> RunEstimate:
-        once = exactly(1.0)
-        seconds = {name: exactly(took) for name, took in ran.steps.items()}
-        seconds[START] = exactly(ran.outside)
-        return self._estimate(sample, ran, RowTimes(once, once, once), Steps(seconds))
+    def _unevenness(self) -> float:
+        """How many times as long extraction takes as with the bytes shared out evenly."""
+        return self._busiest() * self._processes() / self.sample.total
 
-    def _projected(
-        self,
-        sample: Sample,
-        ran: SampleRun,
-        more: SampleRun,
-        extraction: tuple[float, Bracket],
-    ) -> RunEstimate:
-        times = sample.times()
-        counts = RowTimes(times, times, sample.uri_times())
-        steps = projection.seconds_of_steps(ran, more, counts, self.options.stop)
-        fixed, reading = extraction
-        steps.working[projection.EXTRACT] = reading
-        steps.seconds[projection.EXTRACT] = Bracket(*(fixed + each for each in reading))
-        steps.seconds[START] = exactly(min(ran.outside, more.outside))
-        return self._estimate(sample, ran, counts, steps)
-
-    def _estimate(
-        self, sample: Sample, ran: SampleRun, counts: RowTimes, steps: Steps
-    ) -> RunEstimate:
-        end, most = projection.disk(ran, counts, validated=self.options.validate)
-        rows = projection.rows_of(ran, counts)
-        cluster = None
-        if self.on_cluster:
-            core_seconds = summed(list((steps.working or steps.seconds).values()))
-            cluster = cluster_needs(core_seconds, self.options.stop.iterations)
-        return RunEstimate(
-            self.options.runner, sample.archives, sample.total, sample.length, steps.total,
-            steps.seconds, self._memory(ran, counts, rows), end, most, rows, cluster,
-            sample.unreadable, tuple(self.notes),
-        )  # fmt: skip
-
-    def _memory(self, ran: SampleRun, counts: RowTimes, rows: dict[str, Bracket]) -> Bracket:
+    def _memory(self, ran: SampleRun, times: RowTimes, rows: dict[str, Bracket]) -> Bracket:
         if self.options.runner == EMBEDDED:
-            return projection.memory(ran, counts, self.memory.total)
-        own = projection.MEMORY * ran.memory
-        return summed(
-            [own, jobs_memory(rows["links"], rows["map"])] if self.options.validate else [own]
-        )
-
-
-def copies_of(links: int, times: float, runner: str, copied: tuple[int, int] = USUAL.copied) -> int:
-    """How many copies of a sample show what a row costs: at least two, and no more links than all
-    archives have. times: how many times as many these are."""
-    wanted = min(copied[runner != EMBEDDED], links * times)
-    return max(2, min(MOST_COPIES, round(wanted / max(1, links))))
+            limit = (self.options.memory or half_of_machine()).total
+            return embedded_memory(ran, times, limit)
+        return jobs_memory(ran, rows, validated=self.options.validate)
 
 
 def _is_wacz(path: PathOrUrl) -> bool:

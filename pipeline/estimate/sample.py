@@ -1,211 +1,219 @@
-"""The sample: pieces of all archives, until there are enough or the time is over."""
+"""The sample: windows spread evenly over the bytes of all archives, each as an archive of its own.
+
+A window is cut at the records that begin in it. Its bytes, with the head of their archive (who
+wrote it, the dictionary of its frames) before them, are an archive again. An archive without cuts,
+which is compressed as a whole, gives its beginning, once.
+"""
 
 from __future__ import annotations
 
+import random
 import time
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from math import ceil, sqrt
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple, cast
 
-import numpy as np
+from crawlrank.jobs.kernel.archive.damage import guard
+from crawlrank.jobs.kernel.archive.sources import WACZ, empty_file
+from crawlrank.jobs.kernel.archive.wacz import stored_archives
+from crawlrank.jobs.kernel.captures.archive_ranges import head_of, piece_of
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl, is_url, opened, size_of
 
-from crawlrank.jobs.kernel.archive.sources import empty_file
-from crawlrank.jobs.kernel.captures.extraction_code import prepare
-from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
-from crawlrank.jobs.kernel.errors import BadInput, died
-from crawlrank.jobs.kernel.storage.opening import PathOrUrl, size_of
-from crawlrank.pipeline.data.workers import Died, answers
-from crawlrank.pipeline.estimate.growth import Bracket, distinct_times
-from crawlrank.pipeline.estimate.pieces import Piece, PieceBytes, PieceTask, take_piece
-from crawlrank.pipeline.estimate.windows import SHARE, SMALL, windows_of
-
-ERRORS = 2.0  # standard errors of what is scaled, up and down
-COUNTED = 0.03  # of a count, at least
+SEED = 1
 COPY = 1 << 20
+LONGEST_HEAD = 1 << 18
+LEAST_WINDOWS = 8  # or their spread says nothing
 
 
 class SampleSize(NamedTuple):
-    """How much is taken: a share of the bytes of all archives, but no less than `small` bytes.
-    seconds: that taking pieces may last; what is run with them takes some times as long. copied:
-    links of the run on copies, by the embedded engine and by jobs."""
+    """How much is taken. share: of the bytes of all archives. least, most: bytes of a sample.
+    small: bytes of a crawl that is taken as a whole. windows: how many there are at most. length:
+    bytes that a window has at least, unless there were too few. beginning: bytes that an archive
+    without cuts gives. seconds: that taking windows may last."""
 
-    share: float = SHARE
-    small: int = SMALL
+    share: float = 0.05
+    least: int = 1 << 22
+    most: int = 1 << 26
+    small: int = 1 << 23
+    windows: int = 64
+    length: int = 1 << 18
+    beginning: int = 1 << 22
     seconds: float = 12.0
-    copied: tuple[int, int] = (250_000, 50_000)
 
 
 USUAL = SampleSize()
 
 
+class Window(NamedTuple):
+    """Bytes of an archive, from begin to end. size: of the archive."""
+
+    archive: PathOrUrl
+    begin: int
+    end: int
+    size: int
+
+    @property
+    def whole(self) -> bool:
+        return self.end - self.begin == self.size
+
+
+class Piece(NamedTuple):
+    """Bytes of an archive as an archive at `path`. begin: where they begin in `archive`. length:
+    bytes of it that they stand for. fetching: seconds that reading them over a network took."""
+
+    archive: PathOrUrl
+    path: Path
+    begin: int
+    length: int
+    fetching: float = 0.0
+
+
 @dataclass
 class Sample:
-    """sizes: of the archives that can be read, by path. pieces: in the order of reading, in which
-    any first ones are spread evenly. unreadable: the other archives, and why."""
+    """sizes: of the archives that could be opened. pieces: in random order. unreadable: the other
+    archives, and why."""
 
     sizes: list[tuple[PathOrUrl, int]]
-    pieces: list[Piece]
+    pieces: list[Piece] = field(default_factory=list)
     unreadable: dict[str, BadInput] = field(default_factory=dict)
 
     @property
-    def archives(self) -> int:
-        return len(self.sizes)
-
-    @property
     def total(self) -> int:
-        """Bytes."""
-        return sum(size for _, size in self.sizes)
+        """Bytes of the archives that can be read."""
+        return sum(size for archive, size in self.sizes if str(archive) not in self.unreadable)
 
     @property
     def length(self) -> int:
-        return length_of(self.pieces)
+        return sum(piece.length for piece in self.pieces)
 
     @property
     def whole(self) -> bool:
         return self.length >= self.total
 
-    @property
-    def share(self) -> float:
-        return min(1.0, self.length / self.total) if self.total else 1.0
 
-    @property
-    def few(self) -> list[Piece]:
-        """A quarter of the pieces."""
-        return self.pieces[: ceil(len(self.pieces) / 4)]
-
-    @property
-    def links(self) -> int:
-        return sum(piece.links for piece in self.pieces)
-
-    def times(self) -> Bracket:
-        """How many times as many links, captures and bytes of records all archives have."""
-        times = 1 / self.share
-        if self.whole:
-            return Bracket(times, times, times)
-        part = max(COUNTED, ERRORS * self._error())
-        return Bracket(max(1.0, times * (1 - min(0.8, part))), times, times * (1 + part))
-
-    def _error(self) -> float:
-        """The standard error of links a byte, or else of captures, as a share of them."""
-        count = len(self.pieces)
-        if count < 2:
-            return 0.5
-        counts = [piece.links if self.links else piece.captures for piece in self.pieces]
-        if not (total := sum(counts)):
-            return 0.5
-        pairs = zip(counts, self.pieces, strict=True)
-        apart = sum((rows - total / self.length * piece.length) ** 2 for rows, piece in pairs)
-        return sqrt(count / (count - 1) * apart * (1 - self.share)) / total
-
-    def uri_times(self) -> Bracket:
-        """How many times as many distinct URIs all archives have."""
-        hashes = np.concatenate([piece.uris for piece in self.pieces])
-        _, pieces_of = np.unique(hashes, return_counts=True)
-        pieces_with = np.bincount(pieces_of, minlength=len(self.pieces) + 1)
-        return distinct_times(pieces_with.tolist(), 1 / self.share)
-
-
-def length_of(pieces: Sequence[Piece]) -> int:
-    return sum(piece.length for piece in pieces)
+def windows_of(sizes: Sequence[tuple[PathOrUrl, int]], wanted: SampleSize = USUAL) -> list[Window]:
+    """The windows in random order, none of which overlap. The bytes of all archives are divided
+    into as many equal stretches as there are windows. A window begins somewhere in each, and ends
+    with its archive at the latest. An archive that is not longer than two windows comes whole."""
+    total = sum(size for _, size in sizes)
+    if total <= wanted.small:
+        return [Window(archive, 0, size, size) for archive, size in sizes]
+    sampled = min(wanted.most, max(wanted.least, wanted.share * total), total)
+    count = max(LEAST_WINDOWS, min(wanted.windows, int(sampled / wanted.length)))
+    length, stretch = sampled / count, total / count
+    draw, windows = random.Random(SEED), dict[Window, None]()
+    number, before = 0, 0
+    for stratum in range(count):
+        at = stratum * stretch + draw.random() * (stretch - length)
+        while number < len(sizes) - 1 and at >= before + sizes[number][1]:
+            before += sizes[number][1]
+            number += 1
+        archive, size = sizes[number]
+        begin, end = round(at) - before, min(size, round(at + length) - before)
+        ends = (0, size) if size <= 2 * length else (begin, end)
+        windows[Window(archive, *ends, size)] = None
+    order = list(windows)
+    draw.shuffle(order)
+    return order
 
 
 def take_sample(
-    archives: Sequence[PathOrUrl],
-    folder: Path,
-    options: ExtractionOptions,
-    processes: int,
-    wanted: SampleSize = USUAL,
+    archives: Sequence[PathOrUrl], folder: Path, max_record: int, wanted: SampleSize = USUAL
 ) -> Sample:
-    """folder: for copies. Raises BadInput where no archive of the sample can be read."""
-    sizes, unreadable = _sizes(archives)
-    tasks = [
-        PieceTask(number, windows, folder, options)
-        for number, windows in enumerate(windows_of(sizes, wanted.share, wanted.small))
-    ]
-    prepare()
+    """Copy the windows into a new folder. max_record: bytes of a record. Raises BadInput if no
+    archive can be read."""
+    sample = _opened(archives)
     folder.mkdir(parents=True)
-    pieces = _taken(tasks, processes, wanted.seconds, unreadable)
-    if not any(piece.archives for piece in pieces):
-        raise next(
-            iter(unreadable.values()),
-            BadInput(str(archives[0]), "no bytes", "archives with records"),
-        )
-    readable = [(archive, size) for archive, size in sizes if str(archive) not in unreadable]
-    return Sample(readable, pieces, unreadable)
+    until, uncut = time.monotonic() + wanted.seconds, set[PathOrUrl]()
+    for number, window in enumerate(windows_of(sample.sizes, wanted)):
+        begun = time.monotonic()
+        if sample.pieces and begun > until:
+            break
+        try:
+            pieces = list(_pieces(window, folder / f"{number:04}", max_record, wanted, uncut))
+        except BadInput as error:
+            sample.unreadable[str(window.archive)] = error
+            continue
+        took = time.monotonic() - begun if is_url(window.archive) else 0.0
+        each = took / max(1, len(pieces))
+        sample.pieces += [piece._replace(fetching=each) for piece in pieces]
+    if not sample.pieces:
+        nothing = BadInput(str(archives[0]), "no bytes", "archives with records")
+        raise next(iter(sample.unreadable.values()), nothing)
+    return sample
 
 
-def _sizes(
-    archives: Sequence[PathOrUrl],
-) -> tuple[list[tuple[PathOrUrl, int]], dict[str, BadInput]]:
-    sizes: list[tuple[PathOrUrl, int]] = []
-    unreadable: dict[str, BadInput] = {}
+def _opened(archives: Sequence[PathOrUrl]) -> Sample:
+    sample = Sample([])
     for archive in archives:
         try:
-            if not (size := size_of(archive)):  # no window has a byte of it
+            if not (size := size_of(archive)):
                 raise empty_file(str(archive))
-            sizes.append((archive, size))
+            sample.sizes.append((archive, size))
         except BadInput as error:
-            unreadable[str(archive)] = error
+            sample.unreadable[str(archive)] = error
         except OSError as error:
             why = f"cannot be read ({error.strerror or error})"
-            unreadable[str(archive)] = BadInput(str(archive), why, "a readable file")
-    return sizes, unreadable
+            sample.unreadable[str(archive)] = BadInput(str(archive), why, "a readable file")
+    return sample
 
 
-def _taken(
-    tasks: Sequence[PieceTask],
-    processes: int,
-    seconds: float,
-    unreadable: dict[str, BadInput],
-) -> list[Piece]:
-    """The pieces in the order of reading, those that are done when the time is over."""
-    pieces: list[Piece] = []
-    until = time.monotonic() + seconds
-    for task, piece in answers(take_piece, tasks, processes):
-        if isinstance(piece, Died):
-            window = task.windows[0]
-            unreadable[str(window.archive)] = BadInput(str(window.archive), *died(piece.how))
-            continue
-        unreadable.update((str(archive), error) for archive, error in piece.errors)
-        pieces.append(piece)
-        if time.monotonic() > until:
-            break
-    return sorted(pieces, key=lambda piece: piece.number)
+def _pieces(
+    window: Window, path: Path, max_record: int, wanted: SampleSize, uncut: set[PathOrUrl]
+) -> Iterator[Piece]:
+    """Copies of a window, several of a WACZ that holds several archives there. uncut: archives that
+    gave their beginning. Raises BadInput."""
+    if window.whole and not is_url(window.archive):
+        yield Piece(window.archive, Path(window.archive), 0, window.size)
+        return
+    with opened(window.archive) as file, guard(str(window.archive)):
+        if window.whole:
+            _copy(file, path, (0, window.size))
+            yield Piece(window.archive, path, 0, window.size)
+            return
+        for number, (inner, stream, at) in enumerate(_inside(window, file)):
+            ends = piece_of(stream, max_record, inner.begin, inner.end, inner.size) if at else None
+            part = path.with_name(f"{path.name}-{number}")
+            if ends is None:
+                if window.archive not in uncut:
+                    uncut.add(window.archive)
+                    _copy(stream, part, (0, min(wanted.beginning, inner.size)))
+                    length = getattr(stream, "consumed", part.stat().st_size)  # of a deflated entry
+                    yield Piece(window.archive, part, 0, max(1, length))
+            elif ends.begin < ends.end:
+                head = min(head_of(stream, max_record), LONGEST_HEAD) if ends.begin else 0
+                _copy(stream, part, (0, head), (ends.begin, ends.end))
+                yield Piece(window.archive, part, ends.begin, inner.end - inner.begin)
 
 
-def write_archives(pieces: Sequence[Piece], folder: Path, least: int) -> list[Path]:
-    """The pieces as archives in a folder, those of an archive in one file, but at least so many
-    files, as a large archive is shared out among processes."""
-    folder.mkdir(parents=True)
-    groups = _groups(pieces)
-    each = -(-least // len(groups))
-    paths: list[Path] = []
-    for copies in groups.values():
-        if copies[0].whole:
-            paths.append(copies[0].path)
-            continue
-        for first in range(min(each, len(copies))):
-            paths.append(folder / f"{len(paths):04}")
-            _join(copies[first::each], paths[-1])
-    return paths
+def _inside(window: Window, file: BinaryIO) -> Iterator[tuple[Window, BinaryIO, bool]]:
+    """The archives that a window has bytes of, with the window in each, and whether they can be
+    cut: of a WACZ those that it holds. Raises BadInput for a WACZ that holds none."""
+    is_wacz = file.read(16).startswith(WACZ.beginnings)
+    if not is_wacz:
+        yield window, file, True
+        return
+    archives = list(stored_archives(file))
+    if not archives:
+        what = "a zip file with no archive that can be read"
+        raise BadInput(str(window.archive), what, "a WACZ", "Unzip it, and name its archives.")
+    for stored in archives:
+        begin, end = max(window.begin, stored.begin), min(window.end, stored.end)
+        if begin < end:
+            size = stored.end - stored.begin
+            inner = Window(window.archive, begin - stored.begin, end - stored.begin, size)
+            yield inner, cast(BinaryIO, stored.stream), stored.plain
 
 
-def _groups(pieces: Sequence[Piece]) -> Mapping[str, list[PieceBytes]]:
-    groups: dict[str, list[PieceBytes]] = defaultdict(list)
-    for piece in pieces:
-        for copy in piece.archives:
-            groups[str(copy.of)].append(copy)
-    return {of: sorted(copies, key=lambda copy: copy.begin) for of, copies in groups.items()}
-
-
-def _join(copies: Sequence[PieceBytes], path: Path) -> None:
-    """One archive of pieces; the head of the first is that of all."""
+def _copy(file: BinaryIO, path: Path, *ranges: tuple[int, int]) -> None:
     with path.open("wb") as stream:
-        for number, copy in enumerate(copies):
-            with copy.path.open("rb") as file:
-                file.seek(copy.head if number else 0)
-                while data := file.read(COPY):
-                    stream.write(data)
+        for begin, end in ranges:
+            while begin < end:
+                file.seek(begin)
+                data = file.read(min(COPY, end - begin))
+                if not data:
+                    break
+                stream.write(data)
+                begin += len(data)

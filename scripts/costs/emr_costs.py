@@ -19,7 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from crawlrank.pipeline.estimate.clusters import CORE_OF_A_VCPU, HADOOP, OTHER_STEPS, STEP
+from crawlrank.pipeline.estimate.projection import CORE_OF_A_VCPU, HADOOP, OTHER_STEPS, STEP
 
 # measured: docs/benchmarks.md, extraction, keys among it; and --measure, 300,000 links, one core
 EXTRACTED = 8.3e6  # bytes of .warc.gz a core and second
@@ -32,7 +32,7 @@ PAGES_A_TB = 30e6  # pages of 33 kB, gzipped
 LINKS_A_PAGE = 60  # that are kept
 BYTES_A_LINK = 91 + 76 + 81 + 20  # links, canonical_links, input_links, the rest; as measured
 
-# assumed of the cluster, beside pipeline/estimate/clusters.py
+# assumed of the cluster, beside pipeline/estimate/projection.py
 VCPUS = 8  # of an m5.2xlarge
 START = 12 / 60  # hours until the cluster is ready
 

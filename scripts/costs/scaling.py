@@ -17,7 +17,7 @@ from typing import Any
 from emr_costs import EXTRACTED, PAGES_A_TB
 
 from crawlrank.pipeline.engines.text.packed_ranges import usual_partitions
-from crawlrank.pipeline.estimate.clusters import CORE_OF_A_VCPU, HADOOP, NODE, OPIC, STEP
+from crawlrank.pipeline.estimate.projection import CORE_OF_A_VCPU, HADOOP, NODE, OPIC, STEP
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "scaling.md"
 DRIVER = 100e6  # bytes a second that the driver fetches and writes

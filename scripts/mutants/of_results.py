@@ -13,7 +13,6 @@ FIRST_PAGES = "tests/pipeline/heritrix/test_pages.py"
 PLAN = "tests/pipeline/planning/test_plan.py"
 VISITS = "tests/pipeline/planning/test_visits.py"
 VALIDATORS = "tests/pipeline/planning/test_visit_validators.py"
-GROWTH = "tests/pipeline/estimate/test_growth.py"
 PROJECTION = "tests/pipeline/estimate/test_projection.py"
 REPORT = "tests/pipeline/analysis/report/test_report.py"
 DEGREES = "tests/pipeline/ranking/structure/test_degrees.py"
@@ -165,17 +164,17 @@ EDITS: dict[str, tuple[Edit, ...]] = {
     ),
     "estimate": (
         Edit(
-            "uris-in-two-pieces-are-left-out",
-            "pipeline/estimate/growth.py",
-            "/ (2 * (twice + 1))",
-            "/ (2 * (once + 1))",
-            GROWTH,
+            "uris-grow-as-links-do",
+            "pipeline/estimate/projection.py",
+            "log(uris) / log(links)",
+            "log(links) / log(links)",
+            PROJECTION,
         ),
         Edit(
             "starting-grows-with-the-rows",
             "pipeline/estimate/projection.py",
-            "fixed = max(0.0, took - rate * here)",
-            "fixed = took",
+            "else max(0.0, took - rate * rows)",
+            "else took",
             PROJECTION,
         ),
     ),

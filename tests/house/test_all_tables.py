@@ -25,7 +25,7 @@ from support.terminals import TablesSeen, on_terminal
 
 from crawlrank.pipeline.cli.commands import COMMANDS
 from crawlrank.pipeline.estimate.estimate import RunEstimate
-from crawlrank.pipeline.estimate.growth import Bracket
+from crawlrank.pipeline.estimate.projection import Bracket
 from crawlrank.pipeline.estimate.report import ROWS, estimate_table
 from crawlrank.pipeline.heritrix.verification import Verification
 from crawlrank.pipeline.terminal.tables import CUT, ColumnKind, TextTable

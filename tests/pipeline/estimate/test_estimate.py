@@ -18,9 +18,8 @@ from support.runs import finished, shared_warc
 import crawlrank as public
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.pipeline.estimate import report
-from crawlrank.pipeline.estimate.clusters import ClusterNeeds
-from crawlrank.pipeline.estimate.estimate import RunEstimate, copies_of, estimate
-from crawlrank.pipeline.estimate.growth import Bracket
+from crawlrank.pipeline.estimate.estimate import RunEstimate, estimate
+from crawlrank.pipeline.estimate.projection import Bracket, ClusterNeeds
 from crawlrank.pipeline.estimate.sample import SampleSize
 from crawlrank.pipeline.options import RunOptions
 from crawlrank.pipeline.progress.plain_lines import Plain
@@ -28,7 +27,8 @@ from crawlrank.pipeline.progress.reporter import Reporter
 from crawlrank.pipeline.workfolder.manifest import Manifest
 
 PAGES, SITES = 3600, 40
-SIZE = SampleSize(share=0.2, small=1 << 16, seconds=60.0, copied=(40_000, 10_000))
+SIZE = SampleSize(share=0.2, least=0, small=1 << 16, seconds=60.0)
+PARTS = ["sample", "run of a quarter", "run of the sample"]
 UNTIED = ("--min-agreement", 0)
 
 
@@ -126,7 +126,7 @@ def test_a_run_is_as_estimated(
     assert 50e6 < result.memory.value < 2e9
     assert list(result.unreadable) == [str(bad)]
     assert (result.archives, result.size) == (3, sum(path.stat().st_size for path in crawl))
-    assert len(events.parts()) == 4
+    assert events.parts() == PARTS
 
 
 @pytest.mark.slow
@@ -148,7 +148,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert {*Path().iterdir()} - before == {Path("estimate.json")}
     assert list((tmp_path / "temporary").iterdir()) == []
     parts = re.findall(r"^(.+): [0-9.]+ s$", said.err, re.M)
-    assert parts == ["sample", "run of the sample"]
+    assert parts == PARTS
     assert "work folder at its largest" in said.out
     assert "PageRank stands for it" in said.out
     assert "--skip-bad-files" in said.out
@@ -200,7 +200,8 @@ def test_a_part_of_an_estimate_that_fails_does_not_end(
     with pytest.raises(BadInput, match="the sample: no links at all"):
         estimate([lonely], RunOptions(processes=1), Plain(clock=lambda: 0.0))
     lines = capsys.readouterr().err.splitlines()
-    assert lines == ["sample: 0.0 s", "run of the sample: not finished after 0.0 s"]
+    *ended, last = PARTS
+    assert lines == [*(f"{part}: 0.0 s" for part in ended), f"{last}: not finished after 0.0 s"]
 
 
 @given(st.floats(1e-12, 1e12))
@@ -289,21 +290,6 @@ def test_inspect_says_it_beside_json(web: Path, more_web: Path) -> None:
     beside = ok("inspect", web, more_web, "--estimate", "--json", "-", "--quiet", "--jobs", 1)
     assert json.loads(beside.out)["total"]["archives"] == 2
     assert "takes about" in beside.err
-
-
-@pytest.mark.parametrize(
-    ("links", "times", "runner", "copies"),
-    [
-        (5_000, 20, "embedded", 20),
-        (50_000, 20, "embedded", 5),
-        (3_000_000, 400, "embedded", 2),
-        (3_000_000, 400, "emr", 2),
-        (10, 1e6, "embedded", 64),
-        (0, 20, "local", 2),
-    ],
-)
-def test_how_many_copies_show_a_rate(links: int, times: float, runner: str, copies: int) -> None:
-    assert copies_of(links, times, runner) == copies
 
 
 def result_of(**values: Any) -> RunEstimate:
