@@ -29,16 +29,37 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from crawlrank.jobs.kernel.errors import BadInput
-from crawlrank.pipeline.online.gifts import Gifts
-from crawlrank.pipeline.online.stores.protocols import (
-    KINDS,
-    Cash,
-    HitsCash,
-    Page,
-    PageCash,
-    PageGraph,
-    Relevance,
-)
+from crawlrank.pipeline.online.stores.database import Page
+from crawlrank.pipeline.online.stores.hits_cash import KINDS, Cash, PageCash, SqliteHitsCash
+from crawlrank.pipeline.online.stores.page_graph import SqliteGraph
+from crawlrank.pipeline.online.stores.page_values import SqliteRelevance
+
+
+class Gifts:
+    """to: by kind, what single pages got and have not taken, by their numbers. to_all: by kind,
+    what every page got."""
+
+    def __init__(self) -> None:
+        self.to: dict[str, dict[int, float]] = {kind: {} for kind in KINDS}
+        self.to_all = dict.fromkeys(KINDS, 0.0)
+
+    def give(self, kind: str, pages: Iterable[int], amount: float) -> None:
+        amounts = self.to[kind]
+        for page in pages:
+            amounts[page] = amounts.get(page, 0.0) + amount
+
+    def taken(self, page: int, score: PageCash) -> PageCash:
+        """The cash of a page with what it got since the score was true of it."""
+        return PageCash(*(
+            cash._replace(cash=cash.cash + self.to[kind].pop(page, 0.0) + self.to_all[kind])
+            for kind, cash in zip(KINDS, score, strict=True)
+        ))  # fmt: skip
+
+    def emptied(self, hub: Cash, authority: Cash) -> PageCash:
+        """The cash of a page that was read now, so that `taken` adds what it gets from now on."""
+        both = zip(KINDS, (hub, authority), strict=True)
+        return PageCash(*(cash._replace(cash=-self.to_all[kind]) for kind, cash in both))
+
 
 START = 1.0  # cash of each kind that a page comes with
 NEUTRAL = 0.5  # the relevance of pages without one
@@ -60,9 +81,9 @@ class OpicHits:
 
     def __init__(
         self,
-        graph: PageGraph,
-        scores: HitsCash,
-        relevance: Relevance,
+        graph: SqliteGraph,
+        scores: SqliteHitsCash,
+        relevance: SqliteRelevance,
         time_window: float | None = WINDOW,
     ) -> None:
         if time_window is not None and not time_window > 0:

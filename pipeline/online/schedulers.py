@@ -6,7 +6,9 @@ import numpy as np
 
 from crawlrank.pipeline.online.freshness import loops
 from crawlrank.pipeline.online.freshness.allocation import CLUSTERS, ChangingPages, allocation
-from crawlrank.pipeline.online.stores.protocols import Demand, Page, Schedule, Values
+from crawlrank.pipeline.online.stores.database import Page
+from crawlrank.pipeline.online.stores.page_values import SqliteValues
+from crawlrank.pipeline.online.stores.schedule import Demand, SqliteSchedule
 
 SAMPLE = 10_000  # pages that the price is found by
 _REVISED = 0.05  # share of pages whose demand changed, after which the price is found again
@@ -17,7 +19,7 @@ class BestFirst:
     again. What is taken is removed from the store before it is given out: a crawler that is killed
     then asks for these pages again by giving them values, as it knows what was in flight."""
 
-    def __init__(self, values: Values) -> None:
+    def __init__(self, values: SqliteValues) -> None:
         self._values = values
 
     def set_rate(self, page: Page, rate: float) -> None:
@@ -44,7 +46,7 @@ class Optimal:
 
     def __init__(
         self,
-        schedule: Schedule,
+        schedule: SqliteSchedule,
         crawl_rate: float,
         *,
         objective: str = "regular",

@@ -45,7 +45,7 @@ from crawlrank.pipeline.online.stores.changes import SqlitePageChanges
 from crawlrank.pipeline.online.stores.database import MEMORY, Database
 from crawlrank.pipeline.online.stores.hits_cash import SqliteHitsCash
 from crawlrank.pipeline.online.stores.page_graph import SqliteGraph
-from crawlrank.pipeline.online.stores.relevance import SqliteRelevance
+from crawlrank.pipeline.online.stores.page_values import SqliteRelevance
 from crawlrank.pipeline.online.stores.requests import SqliteRequests
 
 logger = logging.getLogger(__name__)

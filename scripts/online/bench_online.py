@@ -24,10 +24,13 @@ sys.path.insert(0, str(ROOT))
 from crawlrank.pipeline.online.opic_hits import OpicHits  # noqa: E402
 from crawlrank.pipeline.online.schedulers import Optimal  # noqa: E402
 from crawlrank.pipeline.online.stores.database import Database  # noqa: E402
-from crawlrank.pipeline.online.stores.hits_cash import SqliteHitsCash  # noqa: E402
+from crawlrank.pipeline.online.stores.hits_cash import (  # noqa: E402
+    Cash,
+    PageCash,
+    SqliteHitsCash,
+)
 from crawlrank.pipeline.online.stores.page_graph import SqliteGraph  # noqa: E402
-from crawlrank.pipeline.online.stores.protocols import Cash, PageCash  # noqa: E402
-from crawlrank.pipeline.online.stores.relevance import SqliteRelevance  # noqa: E402
+from crawlrank.pipeline.online.stores.page_values import SqliteRelevance  # noqa: E402
 from crawlrank.pipeline.online.stores.schedule import SqliteSchedule  # noqa: E402
 
 BATCH = 5000  # pages of a transaction

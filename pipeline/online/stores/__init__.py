@@ -1,1 +1,1 @@
-"""What a crawler keeps while it runs: protocols, and each of them on SQLite."""
+"""What a crawler keeps while it runs, on SQLite."""

@@ -17,8 +17,7 @@ from collections.abc import Callable
 import numpy as np
 
 from crawlrank.pipeline.online.freshness.change_rates import corrected, simple
-from crawlrank.pipeline.online.stores.database import Database
-from crawlrank.pipeline.online.stores.protocols import Page
+from crawlrank.pipeline.online.stores.database import Database, Page
 
 DAY = 86400.0  # seconds
 NEW, CHANGED, SAME = "new", "changed", "same"
@@ -40,9 +39,9 @@ def within(bits: int) -> Callable[[bytes, bytes], bool]:
 
 
 class SqlitePageChanges:
-    """PageChanges (protocols.py). clock: in seconds. is_corrected: see above. is_same: compares two
-    digests. A page that is nearly the same keeps its digest, so that it changes when small changes
-    add up."""
+    """What visits saw of changes of pages. clock: in seconds. is_corrected: see above. is_same:
+    compares two digests. A page that is nearly the same keeps its digest, so that it changes when
+    small changes add up."""
 
     def __init__(
         self,
@@ -57,6 +56,7 @@ class SqlitePageChanges:
         database.execute(_TABLE)
 
     def visit(self, page: Page, digest: bytes) -> str:
+        """Take note of the contents of a page now: `new`, `changed` or `same`."""
         now, database = self._clock(), self._database
         with database.transaction():
             row = database.execute(
@@ -77,6 +77,7 @@ class SqlitePageChanges:
         return CHANGED if is_change else SAME
 
     def rate(self, page: Page) -> float | None:
+        """Changes a day; None for pages that were not visited twice."""
         query = f"SELECT last - first, intervals, changes FROM page_changes WHERE {_NUMBER}"
         row = self._database.execute(query, (page,)).fetchone()
         if row is None or not row[0] > 0:

@@ -4,6 +4,9 @@ written whole or not at all.
 The file has a write-ahead log and every transaction is on the disk before it ends: what a finished
 transaction wrote is there after `kill -9` and after a loss of power. Writing many pages in one
 transaction is many times as fast as one transaction for each. One process writes at a time.
+
+Stores return None for what they do not know, or leave it out. Adding what is there and deleting
+what is not change nothing.
 """
 
 from __future__ import annotations
@@ -17,6 +20,8 @@ from typing import Any
 
 from crawlrank.jobs.kernel.errors import BadInput, CrawlrankError, Shortage
 
+Page = bytes  # the name of a page, any bytes
+Edge = tuple[bytes, bytes]  # source, target
 MEMORY = ":memory:"
 FORMAT = 1
 _MARK = 0x6372_6E6B  # SQLite's application id of our files

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from crawlrank.pipeline.online.stores.database import Database
-from crawlrank.pipeline.online.stores.protocols import Edge, Page
+from crawlrank.pipeline.online.stores.database import Database, Edge, Page
 
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS nodes (number INTEGER PRIMARY KEY)",
@@ -18,7 +17,7 @@ _NAMED = "SELECT number FROM pages WHERE page = ?"
 
 
 class SqliteGraph:
-    """A PageGraph (protocols.py)."""
+    """Pages and the links between them, each once. An edge brings its pages along."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -46,6 +45,7 @@ class SqliteGraph:
             database.execute_many("INSERT OR IGNORE INTO edges VALUES (?, ?)", numbers)
 
     def delete_node(self, page: Page) -> None:
+        """Delete a page and all its edges."""
         with self._database.transaction():
             if (number := self._database.number_of(page)) is not None:
                 self._database.execute("DELETE FROM edges WHERE source = ?", (number,))
@@ -71,15 +71,18 @@ class SqliteGraph:
         return self._pages(page, self.sources_of)
 
     def number_of(self, page: Page) -> int | None:
+        """What all stores of one database know a page by."""
         return self._database.number_of(page)
 
     def targets_of(self, numbers: Sequence[int]) -> list[list[int]]:
+        """Numbers of the successors of each page, by its number."""
         return self._ends(numbers, "source", "target")
 
     def sources_of(self, numbers: Sequence[int]) -> list[list[int]]:
         return self._ends(numbers, "target", "source")
 
     def neighbours(self, page: Page) -> list[Page]:
+        """Successors and predecessors, each once."""
         return list(dict.fromkeys(self.successors(page) + self.predecessors(page)))
 
     def nodes(self) -> Iterator[Page]:

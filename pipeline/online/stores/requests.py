@@ -12,8 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from crawlrank.pipeline.online.stores.database import Database
-from crawlrank.pipeline.online.stores.protocols import Page
+from crawlrank.pipeline.online.stores.database import Database, Page
 
 WAITING, GIVEN, DONE = range(3)
 _TABLES = (

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable
+from typing import NamedTuple
 
 from crawlrank.jobs.kernel.errors import BadInput
-from crawlrank.pipeline.online.stores.database import Database
-from crawlrank.pipeline.online.stores.protocols import Demand, Page
+from crawlrank.pipeline.online.stores.database import Database, Page
 
 _TABLES = (
     """CREATE TABLE IF NOT EXISTS schedule (number INTEGER PRIMARY KEY,
@@ -30,8 +30,16 @@ _DUE = """SELECT number, page, rate, value, due FROM schedule JOIN pages USING (
 _NUMBER = "number = (SELECT number FROM pages WHERE page = ?)"
 
 
+class Demand(NamedTuple):
+    """Of a page. rate: changes a day. value: what a fresh copy is worth."""
+
+    rate: float
+    value: float
+
+
 class SqliteSchedule:
-    """Schedule (protocols.py). rate: of pages without one. seed: of samples."""
+    """When each page is due, in days of the scheduler's clock, by its demand. rate: of pages
+    without one. seed: of samples."""
 
     def __init__(self, database: Database, *, rate: float, seed: int = 0) -> None:
         self._database, self._rate, self._random = database, rate, random.Random(seed)
@@ -54,9 +62,11 @@ class SqliteSchedule:
         self._database.execute(f"DELETE FROM schedule WHERE {_NUMBER}", (page,))
 
     def count(self) -> int:
+        """Pages with a value."""
         return int(self._database.number("SELECT count(*) FROM schedule WHERE worth IS NOT NULL"))
 
     def sample(self, most: int) -> list[Demand]:
+        """Of all pages with a value, or of so many taken at random."""
         database = self._database
         last = database.number("SELECT max(number) FROM schedule") or 0
         if last <= 2 * most:
@@ -68,6 +78,8 @@ class SqliteSchedule:
         return [Demand(*row) for row in rows if row][:most]
 
     def take_due(self, count: int, frequency: Callable[[Demand], float]) -> list[Page]:
+        """The pages that are due first, whatever the clock says. Each is due again after its
+        interval, by its fetches a day; with none it sleeps, and another one is taken."""
         taken: list[Page] = []
         with self._database.transaction():
             while len(taken) < count:
@@ -85,6 +97,7 @@ class SqliteSchedule:
         return taken
 
     def wake(self, worth: float) -> None:
+        """Pages that sleep and are worth more, by value over rate, are due now."""
         query = """UPDATE schedule SET due = (SELECT day FROM schedule_clock)
             WHERE due IS NULL AND worth > ?"""
         self._database.execute(query, (worth,))

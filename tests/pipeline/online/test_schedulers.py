@@ -15,8 +15,8 @@ from crawlrank.pipeline.online.freshness.allocation import OBJECTIVES, ChangingP
 from crawlrank.pipeline.online.schedulers import BestFirst, Optimal
 from crawlrank.pipeline.online.stores.changes import CHANGED, DAY, NEW, SAME, SqlitePageChanges
 from crawlrank.pipeline.online.stores.database import Database
+from crawlrank.pipeline.online.stores.page_values import SqliteValues
 from crawlrank.pipeline.online.stores.schedule import SqliteSchedule
-from crawlrank.pipeline.online.stores.values import SqliteValues
 
 
 @given(st.lists(st.tuples(st.binary(max_size=3), st.integers(-3, 3))), st.integers(1, 5))

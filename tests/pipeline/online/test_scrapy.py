@@ -30,7 +30,7 @@ from crawlrank.pipeline.online.opic_hits import OpicHits
 from crawlrank.pipeline.online.stores.database import Database
 from crawlrank.pipeline.online.stores.hits_cash import SqliteHitsCash
 from crawlrank.pipeline.online.stores.page_graph import SqliteGraph
-from crawlrank.pipeline.online.stores.relevance import SqliteRelevance
+from crawlrank.pipeline.online.stores.page_values import SqliteRelevance
 from crawlrank.pipeline.online.stores.requests import CrawlRequest, SqliteRequests
 
 PAGES = 90

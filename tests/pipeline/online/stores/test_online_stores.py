@@ -21,9 +21,8 @@ from support.paths import ROOT
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.pipeline.online.stores.changes import SqlitePageChanges, within
 from crawlrank.pipeline.online.stores.database import Database, _code_of
-from crawlrank.pipeline.online.stores.hits_cash import KINDS, SqliteHitsCash
+from crawlrank.pipeline.online.stores.hits_cash import KINDS, Cash, PageCash, SqliteHitsCash
 from crawlrank.pipeline.online.stores.page_graph import SqliteGraph
-from crawlrank.pipeline.online.stores.protocols import Cash, HitsCash, PageCash, PageGraph
 
 LONG = b"c" * 5000
 PAGES = st.sampled_from(
@@ -36,7 +35,7 @@ class GraphMachine(RuleBasedStateMachine):
     def __init__(self):
         super().__init__()
         self.database = Database()
-        self.graph: PageGraph = SqliteGraph(self.database)
+        self.graph = SqliteGraph(self.database)
         self.nodes, self.edges = set(), set()
 
     @rule(page=PAGES)
@@ -87,7 +86,7 @@ class ScoresMachine(RuleBasedStateMachine):
     def __init__(self):
         super().__init__()
         self.database = Database()
-        self.scores: HitsCash = SqliteHitsCash(self.database)
+        self.scores = SqliteHitsCash(self.database)
         self.known = {}
 
     @rule(page=PAGES, numbers=st.tuples(*[AMOUNTS] * 6))

@@ -7,8 +7,7 @@ import random
 import pytest
 
 from crawlrank.pipeline.online.stores.database import Database
-from crawlrank.pipeline.online.stores.hits_cash import SqliteHitsCash
-from crawlrank.pipeline.online.stores.protocols import Cash, PageCash
+from crawlrank.pipeline.online.stores.hits_cash import Cash, PageCash, SqliteHitsCash
 
 PAGES = 600
 
