@@ -22,7 +22,7 @@ from crawlrank.pipeline.ranking.validation.report import ValidationReport
 from crawlrank.pipeline.steps import RANK
 from crawlrank.pipeline.terminal import TextTable
 from crawlrank.pipeline.terminal.counter_meanings import DROPPED, meaning_of
-from crawlrank.pipeline.terminal.json_text import json_text
+from crawlrank.pipeline.terminal.text import json_text
 from crawlrank.pipeline.workfolder.imported import SELECT, require_finished
 from crawlrank.pipeline.workfolder.integrity import Checked
 from crawlrank.pipeline.workfolder.manifest import Manifest

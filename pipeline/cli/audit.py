@@ -116,10 +116,9 @@ def _audit(
     by: Literal["begin", "line"],
     strict: bool,
 ) -> None:
-    from crawlrank.pipeline.analysis.audit import audit_json, findings
+    from crawlrank.pipeline.analysis.audit import findings, report
     from crawlrank.pipeline.analysis.audit.advice import advise
     from crawlrank.pipeline.analysis.audit.crawl_log import logs_in
-    from crawlrank.pipeline.analysis.audit.tables import tables
     from crawlrank.pipeline.analysis.pictures import FORMATS
 
     paths = logs_in(logs)
@@ -128,12 +127,12 @@ def _audit(
         require_ending(picture, "--plot", FORMATS, packed=False)
     threads = os.cpu_count() or 1
     audited = findings.audit(precedence, paths, budget=memory.budget, threads=threads, by=by)
-    write_json(audit_json.SCHEMA, audit_json.as_data(audited), output)
+    write_json(report.SCHEMA, report.as_data(audited), output)
     if picture:
         from crawlrank.pipeline.analysis.audit.picture import plot
 
         plot(audited, picture)
-    show(tables(audited), output)
+    show(report.tables(audited), output)
     advice = advise(audited)
     if advice and output != STDOUT:
         click.echo("what to change")

@@ -201,8 +201,8 @@ def _show_pairs(ranked: list[tuple[str, Finished]], top: int, output: Path | Non
 
 
 def _show_rated(ranked: list[tuple[str, Finished]], ratings: Path, output: Path | None) -> None:
+    from crawlrank.pipeline.analysis.compare.agree import rated
     from crawlrank.pipeline.analysis.compare.agree_report import SCHEMA, rated_tables
-    from crawlrank.pipeline.analysis.compare.rated import rated
     from crawlrank.pipeline.analysis.compare.rating_files import read_ratings, table_of
 
     rankings, raters = rated(ranked, table_of(read_ratings(ratings)))

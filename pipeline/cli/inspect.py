@@ -12,9 +12,8 @@ import click
 from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
 from crawlrank.jobs.kernel.errors import BadInput, unreadable
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl
-from crawlrank.pipeline.analysis.inspect.inspection import Total
-from crawlrank.pipeline.analysis.inspect.inspection_json import InspectionWriter
-from crawlrank.pipeline.analysis.inspect.inspection_pool import inspect_archives
+from crawlrank.pipeline.analysis.inspect.inspection import Total, inspect_archives
+from crawlrank.pipeline.analysis.inspect.inspection_report import InspectionWriter
 from crawlrank.pipeline.cli.commands import command
 from crawlrank.pipeline.cli.outputs import STDOUT, check_files, json_option, json_stream, show
 from crawlrank.pipeline.cli.parameters.archive_arguments import archives_argument

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import click
 
-from crawlrank.pipeline.analysis.aopic_lab.preferences import NONE_PREFERRED, CrawlPreferences
 from crawlrank.pipeline.cli.commands import command
 from crawlrank.pipeline.cli.parameters.groups import grouped, option
 from crawlrank.pipeline.cli.parameters.options import OUTPUT, jobs_option
 from crawlrank.pipeline.cli.parameters.types import Number, Whole
 from crawlrank.pipeline.cli.parameters.words import WorkOption
+from crawlrank.pipeline.lab.preferences import NONE_PREFERRED, CrawlPreferences
 from crawlrank.pipeline.terminal import printable
 
 FIGURES = "2,3,4,5,6"
@@ -157,7 +157,7 @@ def aopic(
         raise click.UsageError("--favour, --favour-words and --crawl-log need --work")
     if (preferences.anchors is None) != (not preferences.words):
         raise click.UsageError("--favour-words and --anchors belong together")
-    from crawlrank.pipeline.analysis.aopic_lab.lab import run_lab
+    from crawlrank.pipeline.lab.lab import run_lab
 
     written = run_lab(
         output, chosen, nodes, exponent, seeds, processes, poisson, work, partitions,

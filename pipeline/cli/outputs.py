@@ -24,7 +24,7 @@ from crawlrank.pipeline.data.datasets import (
 from crawlrank.pipeline.data.output.standard_output import STDOUT as STDOUT
 from crawlrank.pipeline.terminal import TextTable, printable, width_of
 from crawlrank.pipeline.terminal.counter_meanings import meaning_of
-from crawlrank.pipeline.terminal.json_text import json_text
+from crawlrank.pipeline.terminal.text import json_text
 from crawlrank.pipeline.version import crawlrank_version
 
 json_option = click.option(

@@ -26,11 +26,11 @@ from crawlrank.pipeline.terminal import TextTable, printable
 from crawlrank.pipeline.workfolder.rankings import ranking_folder
 
 if TYPE_CHECKING:
-    from crawlrank.pipeline.heritrix.growth import Growth
     from crawlrank.pipeline.heritrix.home import HeritrixHome
     from crawlrank.pipeline.heritrix.job_folder import JobFolder
+    from crawlrank.pipeline.heritrix.pages import Growth
     from crawlrank.pipeline.heritrix.recrawl import PageCounts, Preparation, Recrawl
-    from crawlrank.pipeline.heritrix.rest_crawl import RestCrawl
+    from crawlrank.pipeline.heritrix.rest import RestCrawl
 
 SHOWN_HOSTS = 20
 
@@ -105,7 +105,7 @@ def _check_usage(
 
 
 def _quotas(ranking: Path, budget: int) -> dict[str, int]:
-    from crawlrank.pipeline.heritrix.quotas import quotas_of
+    from crawlrank.pipeline.heritrix.job_beans import quotas_of
     from crawlrank.pipeline.precedence.page_table import RankedPages
     from crawlrank.pipeline.workfolder.results.scores_of_work import scores_of_work
 
@@ -242,7 +242,7 @@ def _show_launch(home: HeritrixHome, wanted: Recrawl) -> None:
 
 def _rest_crawl(console: Console, wanted: Recrawl) -> RestCrawl:
     from crawlrank.pipeline.heritrix.rest import HeritrixEngine
-    from crawlrank.pipeline.heritrix.rest_crawl import RestCrawl as Crawl
+    from crawlrank.pipeline.heritrix.rest import RestCrawl as Crawl
 
     if console.insecure:
         warning = "--insecure: whoever answers at this address gets the password's digest"
@@ -261,7 +261,7 @@ def _rest_crawl(console: Console, wanted: Recrawl) -> RestCrawl:
 
 
 def _require_crawled(log: Path) -> None:
-    from crawlrank.pipeline.analysis.audit.pages_log import outcomes_beside, why_ended
+    from crawlrank.pipeline.analysis.audit.crawl_log import outcomes_beside, why_ended
 
     if ended := why_ended(outcomes_beside(log)):
         raise NotConverged(f"{log}: {ended}")

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from crawlrank.pipeline.analysis.watch.graphs import MOST_NODES
 from crawlrank.pipeline.cli.commands import command
 from crawlrank.pipeline.cli.compare import database_beside
 from crawlrank.pipeline.cli.outputs import STDOUT, check_files
@@ -17,10 +16,11 @@ from crawlrank.pipeline.cli.parameters.types import Days
 from crawlrank.pipeline.cli.parameters.words import WorkOption
 from crawlrank.pipeline.data.datasets import replacing
 from crawlrank.pipeline.data.memory import Memory
+from crawlrank.pipeline.lab.watch_graphs import MOST_NODES
 from crawlrank.pipeline.terminal import printable
 
 if TYPE_CHECKING:
-    from crawlrank.pipeline.analysis.watch.graphs import Drawn
+    from crawlrank.pipeline.lab.watch_graphs import Drawn
 
 NAME = Path("watch.html")
 SECONDS_A_DAY = 86_400
@@ -96,8 +96,8 @@ def watch(
 def _page(
     graph: Path | None, work: Path | None, around: str | None, most: int, memory: Memory
 ) -> str:
-    from crawlrank.pipeline.analysis.watch.graphs import drawn_file
-    from crawlrank.pipeline.analysis.watch.watch_page import watch_page
+    from crawlrank.pipeline.lab.watch import watch_page
+    from crawlrank.pipeline.lab.watch_graphs import drawn_file
 
     if work:
         return watch_page(_of_work(work, around, most, memory))
@@ -105,7 +105,7 @@ def _page(
 
 
 def _of_work(work: Path, around: str | None, most: int, memory: Memory) -> Drawn:
-    from crawlrank.pipeline.analysis.watch.neighbourhood import drawn_around, drawn_best
+    from crawlrank.pipeline.lab.watch import drawn_around, drawn_best
     from crawlrank.pipeline.workfolder.results.opened import open_finished
     from crawlrank.pipeline.workfolder.results.page_keys import NotAURI
 

@@ -142,7 +142,7 @@ class _Estimating:
             return SampleRun()
 
     def _run(self, paths: Sequence[Path]) -> SampleRun:
-        """Of the sample; by PageRank, where the method's own files name no page of it."""
+        """Run the sample; by PageRank if the files of the method name no page of it."""
         try:
             return run_sample(paths, self.tmp / "run", self.sample_options)
         except BadInput as error:

@@ -106,7 +106,8 @@ def growth(few: SampleRun, ran: SampleRun) -> float:
 
 
 def standard_error(rows: Sequence[int], lengths: Sequence[int], share: float) -> float:
-    """Of the rows a byte of a sample, as a part of them. rows, lengths: of each piece."""
+    """The standard error of the number of rows a byte, as a part of that number. rows, lengths: of
+    each piece."""
     count, total, length = len(rows), sum(rows), sum(lengths)
     if count < 2 or not total:
         return 0.5

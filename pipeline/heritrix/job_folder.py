@@ -66,7 +66,7 @@ class JobFolder:
 
     @property
     def crawl_log(self) -> Path:
-        """Of the last launch."""
+        """The log of the last launch."""
         return self.path / "latest" / "logs" / "crawl.log"
 
     def folder_of(self, files: Mapping[str, Path]) -> str:

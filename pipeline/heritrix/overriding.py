@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from crawlrank.pipeline.heritrix.bean_file import CONFIGURER, BeanFile, java_properties
-from crawlrank.pipeline.heritrix.spans import Element
+from crawlrank.pipeline.heritrix.bean_file import CONFIGURER, BeanFile, Element, java_properties
 from crawlrank.pipeline.precedence.beans import CLIPPED, QUEUE_BASE
 
 OWN_BEANS = (
@@ -120,7 +119,7 @@ def _fault(setting: _Setting) -> str | None:
 
 
 def _settings(file: BeanFile, folder: Path) -> Iterator[_Setting]:
-    """Of sheets, files of overrides, overrides, and the beans that _FATAL names."""
+    """The settings of sheets, files of overrides, overrides, and the beans that _FATAL names."""
     for sheet in file.root.named("bean"):
         where = f"the sheet {sheet.attributes.get('id', 'without an id')}"
         for entry in (each for each in sheet.all() if each.tag == "entry"):
@@ -136,7 +135,7 @@ def _settings(file: BeanFile, folder: Path) -> Iterator[_Setting]:
 
 
 def _require_once(job: BeanFile, imported: BeanFile) -> None:
-    """Of two beans of one name Spring takes the one that it reads last."""
+    """Refuse two beans of one name, as Spring takes the one that it reads last."""
     for name in EDITED_BEANS:
         if job.beans(name) and imported.beans(name):
             cure = f"Keep the one in {job.name}, and remove the other. {LEFT}"
@@ -144,7 +143,7 @@ def _require_once(job: BeanFile, imported: BeanFile) -> None:
 
 
 def _require_nothing_set(file: BeanFile) -> None:
-    """Of a file that is imported."""
+    """Refuse a setting in a file that is imported."""
     for name in OWN_BEANS:
         if file.beans(name):
             raise file.refusal(f"a bean {name} in a file that the job imports")
@@ -167,7 +166,7 @@ def _value_of(element: Element) -> str:
 
 
 def _files_of_overrides(file: BeanFile, folder: Path) -> Iterator[Path]:
-    """Those that can be read here."""
+    """The files of overrides that can be read here."""
     for location in _locations(file):
         local = _LOCAL.match(location.strip())
         path = folder / local[1] if local else None

@@ -10,12 +10,25 @@ class. Linked and in a better class it is, as Heritrix finds it in any case.
 
 The way of a page is the letters of its hops from a seed, and the URI that led to it, as the crawl
 before had them: so the limits of hops in a scope count on. What has none in the archives gets the
-shortest way by links (ways.py).
+shortest way by links.
+
+The way of each URI from a seed: the letters of its hops, and the URI that led to it.
+
+Heritrix writes it with each capture. What was only linked to has the way of a page that links to
+it, and one hop more. Archives of other crawlers have no ways: the shortest ones by links begin at
+the seeds of the job there or, where none of these was captured, at every capture.
+
+What enters the scope of a job when pages become its seeds: hosts, and SURT prefixes.
+
+Heritrix takes the folder of each seed for a prefix of its scope (`seedsAsSurtPrefixes`): of
+http://example.org/news/1.html it is http://(org,example,)/news/, for https as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -23,11 +36,98 @@ from typing import NamedTuple
 import duckdb
 import pyarrow as pa
 
+from crawlrank.jobs.kernel.formats.rows import LINK_HOPS
 from crawlrank.pipeline.analysis.audit.entries import ROWS, EntriesReport, read_entries
 from crawlrank.pipeline.data.database import batches, feed
-from crawlrank.pipeline.heritrix.ways import read_ways
+from crawlrank.pipeline.heritrix.job_beans import host_in_surt
 from crawlrank.pipeline.precedence.heritrix_column import forms
 from crawlrank.pipeline.workfolder.results.finished import Finished
+
+MOST_HOPS = 1000  # Heritrix keeps the last 50 letters, and a number for those before
+
+
+def read_ways(db: duckdb.DuckDBPyConnection, finished: Finished, seeds: Sequence[str]) -> None:
+    """Make the table `way`: uri, hops, via, of the URIs in the table `met_uri` that have one.
+    seeds: of the job. hops and via are empty for a seed."""
+    db.execute(
+        "CREATE TABLE way AS SELECT uri, coalesce(arg_min(hops, length(hops)), '') AS hops,"
+        " coalesce(arg_min(via, length(hops)), '') AS via, bool_or(hops IS NOT NULL) AS told"
+        f" FROM {finished.view('visited')} GROUP BY uri"
+    )
+    if not _scalar(db, "SELECT coalesce(bool_or(told), false) FROM way"):
+        db.register("seeds", pa.table({"uri": forms(pa.array(seeds, pa.string())).forms}))
+        if _scalar(db, "SELECT count(*) FROM way SEMI JOIN seeds USING (uri)"):
+            db.execute("DELETE FROM way WHERE uri NOT IN (SELECT uri FROM seeds)")
+        db.unregister("seeds")
+    db.execute(
+        "CREATE TABLE step AS SELECT source, target, any_value(hop) AS hop FROM"
+        f" {finished.view('kept')} SEMI JOIN (SELECT uri AS target FROM met_uri"
+        " ANTI JOIN way USING (uri)) USING (target)"
+        f" WHERE contains('{LINK_HOPS}', hop) GROUP BY source, target"
+    )
+    for _ in range(MOST_HOPS):
+        more = _scalar(
+            db,
+            "INSERT INTO way SELECT target, arg_min(way.hops || hop, length(way.hops)),"
+            " arg_min(source, length(way.hops)), false FROM step JOIN way ON source = uri"
+            " WHERE target NOT IN (SELECT uri FROM way) GROUP BY target",
+        )
+        if not more:
+            break
+
+
+def _scalar(db: duckdb.DuckDBPyConnection, statement: str) -> int:
+    ((value,),) = db.execute(statement).fetchall()  # of a count, and of an insertion
+    return int(value)
+
+
+_HOST_AND_PORT = re.compile(r"(.*?)(:[0-9]*)?\Z")
+MOST = 1000  # hosts, and prefixes, that are kept to be told
+
+
+class Growth:
+    """hosts, prefixes: those of pages that no seed of the job has, with how many pages."""
+
+    def __init__(self, seeds: Iterable[str]) -> None:
+        self.hosts, self.prefixes = Counter[str](), Counter[str]()
+        self._known_hosts, self._known = set[str](), set[str]()
+        for seed in seeds:
+            uri = seed if "://" in seed else f"http://{seed}"
+            self._known_hosts.add(host_of(uri))
+            self._known.add(surt_prefix(uri))
+
+    def add(self, uri: str) -> None:
+        """A page that becomes a seed."""
+        if (host := host_of(uri)) not in self._known_hosts:
+            _count(self.hosts, host)
+        prefix = surt_prefix(uri)
+        if not any(each in self._known for each in _folders(prefix)):
+            _count(self.prefixes, prefix)
+
+
+def host_of(uri: str) -> str:
+    """Host and port."""
+    return uri.partition("://")[2].partition("/")[0].rpartition("@")[2].lower()
+
+
+def surt_prefix(uri: str) -> str:
+    """The folder of a URI in the order in which Heritrix compares."""
+    host, port = _HOST_AND_PORT.match(host_of(uri)).groups("")  # type: ignore[union-attr]
+    path = uri.partition("://")[2].partition("/")[2].rpartition("/")[0]
+    return f"http://({host_in_surt(host)}{port})/{path}{'/' * bool(path)}"
+
+
+def _folders(prefix: str) -> Iterator[str]:
+    """Itself, and those above it."""
+    at = len(prefix)
+    while (at := prefix.rfind("/", 0, at)) > len("http://("):
+        yield prefix[: at + 1]
+
+
+def _count(counts: Counter[str], name: str) -> None:
+    if name in counts or len(counts) < MOST:
+        counts[name] += 1
+
 
 MEDIA_TYPES = ("text/html", "application/xhtml+xml", "application/pdf", "text/plain")
 MOST_REDIRECTS = 20  # of a chain, as browsers follow
@@ -153,7 +253,7 @@ def other_hosts(db: duckdb.DuckDBPyConnection) -> list[tuple[int, str]]:
 
 
 def captured_count(db: duckdb.DuckDBPyConnection) -> int:
-    """How many URIs the crawl before captured, behind `choose_pages` with a run."""
+    """How many URIs the crawl before captured, after `choose_pages` with a run."""
     ((count,),) = db.execute("SELECT count(*) FROM captured").fetchall()
     return int(count)
 

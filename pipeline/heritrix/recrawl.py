@@ -24,13 +24,12 @@ import duckdb
 from crawlrank.jobs.kernel.errors import BadInput, count_of
 from crawlrank.pipeline.data.database import database
 from crawlrank.pipeline.data.memory import half_of_machine
-from crawlrank.pipeline.heritrix import precedence_store
-from crawlrank.pipeline.heritrix.growth import Growth
 from crawlrank.pipeline.heritrix.home import HeritrixFails, HeritrixHome
-from crawlrank.pipeline.heritrix.job_beans import JobBeans, Wanted
+from crawlrank.pipeline.heritrix.job_beans import JobBeans, Wanted, quota_sheets
 from crawlrank.pipeline.heritrix.job_folder import JobFolder, give
 from crawlrank.pipeline.heritrix.pages import (
     FirstPage,
+    Growth,
     PageRule,
     captured_count,
     choose_none,
@@ -39,8 +38,7 @@ from crawlrank.pipeline.heritrix.pages import (
     left_out,
     other_hosts,
 )
-from crawlrank.pipeline.heritrix.quotas import quota_sheets
-from crawlrank.pipeline.heritrix.verification import Verification, verify
+from crawlrank.pipeline.heritrix.verification import Verification, load_precedences, verify
 from crawlrank.pipeline.precedence.beans import PAGES, PAGES_SCRIPT
 from crawlrank.pipeline.steps import SUMMARY
 from crawlrank.pipeline.workfolder.rankings import mark_of
@@ -141,7 +139,7 @@ def prepared(recrawl: Recrawl, tmp: Path) -> Preparation:
 def load_and_verify(home: HeritrixHome, recrawl: Recrawl, state: Path) -> Verification:
     """Load the precedence file into the state of the job, and look up all of it. Raises BadInput,
     HeritrixFails; NotConverged where Heritrix does not find what was loaded."""
-    loaded = precedence_store.load(home, recrawl.precedence, state)
+    loaded = load_precedences(home, recrawl.precedence, state)
     give(state, recrawl.job.beans)
     verification = verify(home, state, recrawl.precedence)
     if loaded != (lines := verification.counts["lines"]):

@@ -1,15 +1,15 @@
 """OPIC of two kinds of cash beside a crawl that never stops: OPIC-HITS on stores.
 
 Source: the backend OPIC-HITS of scrapinghub's crawlfrontier, later Frontera. What a page gives when
-it is read, the virtual page and the relevance are those of pipeline/ranking/online/opic_hits.py;
-here the graph grows while it is read.
+it is read, the virtual page and the relevance are those of
+pipeline/ranking/cash/opic_hits_cycles.py; here the graph grows while it is read.
 
 A page comes with START cash of each kind. The clock says how many times all cash was read so far: a
 read of cash c, out of all the cash C of both kinds, moves it on by c/C. A page has a history H of
 each kind, an interpolation over the last T of the clock (Abiteboul, Preda, Cobena, WWW 2003): at a
 read of cash c, the clock being G and G_i at the read before,
 
-    H <- H (T - (G - G_i)) / T + c  where G - G_i < T,  else H <- c T / (G - G_i).
+H <- H (T - (G - G_i)) / T + c  where G - G_i < T,  else H <- c T / (G - G_i).
 
 H/T estimates the cash that goes through the page while all cash is read once. In the mean that is
 START for each kind however many pages there are, and a new page begins with it. Scores are these
@@ -67,7 +67,7 @@ WINDOW = 100.0  # times that all cash is read
 
 
 class PageScore(NamedTuple):
-    """Of a page; over all pages, either kind sums to 1 where it is normalised."""
+    """Scores of a page. Normalised, either kind sums to 1 over all pages."""
 
     hub: float
     authority: float
@@ -115,8 +115,8 @@ class OpicHits:
         self._marked[page] = None
 
     def update(self, count: int = 1) -> list[Page]:
-        """Read so many pages, and say which: those that are marked, then half by their hub cash and
-        half by their authority cash."""
+        """Read `count` pages and return them: first those that are marked, then half by their hub
+        cash and half by their authority cash."""
         with self._scores.transaction():
             marked = [page for page in self._marked if self._scores.get(page)][:count]
             rest = count - len(marked)
@@ -154,7 +154,7 @@ class OpicHits:
         return self._sums().hub / max(1, self._scores.count())
 
     def a_mean(self) -> float:
-        """As `h_mean`, of authorities."""
+        """The mean score of authorities before they are normalised, a float64; 0 without pages."""
         return self._sums().authority / max(1, self._scores.count())
 
     def close(self) -> None:

@@ -173,7 +173,7 @@ class ImportanceScheduler(BaseScheduler):
         self._end_if_done(page)
 
     def _begin(self) -> None:
-        """A transaction that goes on until a page is done or a request is given out."""
+        """Begin a transaction that lasts until a page is done or a request is given out."""
         if not self._is_open:
             self._transaction.enter_context(self._database.transaction())
             self._is_open = True

@@ -5,21 +5,70 @@ Their requirements are taken from crawlrank's own, which only pyproject.toml lis
 pip resolves with the nodes' version of Python and its markers, and makes wheels of libraries that
 are published only as source (surt). A wheel for this machine is then replaced by the same version
 for the nodes. Index, proxies and constraints are pip's own (PIP_INDEX_URL and so on).
+
+`NodePlatform` is the platform of the nodes: Python, processor and C library.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import platform
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
 
 from crawlrank.jobs.kernel.errors import BadInput
-from crawlrank.pipeline.package.node_platform import NodePlatform
+
+MACHINES = ("x86_64", "aarch64")
+OLDEST = (3, 10)
+
+
+@dataclass(frozen=True)
+class NodePlatform:
+    """python: an interpreter of this machine, with pip, of the nodes' version. machine: their
+    processor. glibc: minor version of their C library; RHEL 8 and Debian 10 have 2.28."""
+
+    python: str = sys.executable
+    machine: str = field(default_factory=platform.machine)
+    glibc: int = 28
+
+    def version(self) -> str:
+        """The version of Python, such as `3.11`. Raises BadInput."""
+        script = "import pip, sys; print('%d.%d' % sys.version_info[:2])"
+        expected = f"a Python {OLDEST[0]}.{OLDEST[1]} or later with pip"
+        try:
+            done = subprocess.run([self.python, "-c", script], capture_output=True, text=True)
+        except OSError as error:
+            raise BadInput(self.python, error.strerror or str(error), expected) from error
+        version = done.stdout.strip()
+        if done.returncode:
+            last = (done.stderr.strip() or "no message").splitlines()[-1]
+            raise BadInput(self.python, last, expected, "Name one with --python.")
+        if tuple(map(int, version.split("."))) < OLDEST:
+            raise BadInput(self.python, f"Python {version}", expected, "Name one with --python.")
+        return version
+
+    def is_this_python(self) -> bool:
+        """Whether the versions installed here suit the nodes' Python."""
+        return self.version() == "{}.{}".format(*sys.version_info[:2])
+
+    def pip_options(self) -> list[str]:
+        """For wheels that the nodes can use: PEP 600's tags up to their glibc, and older names of
+        these tags."""
+        tags = [f"manylinux_2_{minor}" for minor in range(self.glibc, 4, -1)]
+        older = {"manylinux2014": 17, "manylinux2010": 12, "manylinux1": 5}
+        tags += [name for name, minor in older.items() if minor <= self.glibc]
+        options = ["--only-binary=:all:", "--python-version", self.version()]
+        for tag in tags:
+            options += ["--platform", f"{tag}_{self.machine}"]
+        return [*options, "--implementation", "cp"]
+
 
 DRIVER = frozenset({"click", "rich", "duckdb"})  # only pipeline/ imports them
 EXTRAS = ("pdf", "hadoop")  # options of tasks: links of PDFs, reading from HDFS
@@ -32,12 +81,13 @@ _CURE = "Where there is no index, name a folder of wheels with --wheels."
 
 
 def task_requirements() -> list[str]:
-    """As pip takes them, sorted, with their markers of Python versions."""
+    """The requirements of tasks as pip takes them, sorted, with their markers of Python
+    versions."""
     return sorted(needed_by_tasks(metadata.requires("crawlrank") or ()))
 
 
 def needed_by_tasks(requirements: Iterable[str]) -> set[str]:
-    """Of the requirements in a package's metadata, those of tasks, without markers of extras."""
+    """The requirements of tasks among those in a package's metadata, without markers of extras."""
     needed = set()
     for line in requirements:
         extra = _EXTRA.search(line)

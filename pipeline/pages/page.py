@@ -22,7 +22,7 @@ from markupsafe import Markup
 
 from crawlrank.pipeline.pages.formats import FORMATS, NUMBERS, cut
 from crawlrank.pipeline.terminal import printable
-from crawlrank.pipeline.terminal.json_text import json_text
+from crawlrank.pipeline.terminal.text import json_text
 from crawlrank.pipeline.version import crawlrank_version
 
 FOLDER = Path(__file__).parent
@@ -111,7 +111,7 @@ def _templates() -> jinja2.Environment:
 
 
 def _library(name: str) -> str:
-    """A library behind its licence, which every copy has to carry."""
+    """A library after its licence, which every copy has to carry."""
     library = LIBRARIES[name]
     licence = _text(f"vendor/{library['licence_file']}").strip()
     return f"/*\n{licence}\n*/\n{_script('vendor/' + library['file'])}"

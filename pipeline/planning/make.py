@@ -12,11 +12,14 @@ import duckdb
 from crawlrank.pipeline.data.database import LEAST, database, limit
 from crawlrank.pipeline.data.memory import give_back, require_memory
 from crawlrank.pipeline.options import PlanOptions
-from crawlrank.pipeline.planning.due_pages import write_due_pages
-from crawlrank.pipeline.planning.plan import compared, planned
-from crawlrank.pipeline.planning.replay import replayed
+from crawlrank.pipeline.planning.plan import compared, planned, replayed
 from crawlrank.pipeline.planning.report import PlanReport, report_of
-from crawlrank.pipeline.planning.schedule_files import describe, write_rows, write_schedule
+from crawlrank.pipeline.planning.schedule_files import (
+    describe,
+    write_due_pages,
+    write_rows,
+    write_schedule,
+)
 from crawlrank.pipeline.planning.visits import read_visits
 from crawlrank.pipeline.workfolder.rankings import mark_of
 from crawlrank.pipeline.workfolder.results.finished import Finished

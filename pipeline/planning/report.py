@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from crawlrank.jobs.kernel.errors import count_of
-from crawlrank.pipeline.online.freshness.rivals import IMPORTANCE, PROPORTIONAL, UNIFORM
+from crawlrank.pipeline.online.freshness.allocation import IMPORTANCE, PROPORTIONAL, UNIFORM
 from crawlrank.pipeline.options import PlanOptions
-from crawlrank.pipeline.planning.plan import BEST, CLASSES, FetchPlan, PlanFreshness
-from crawlrank.pipeline.planning.replay import Replay
+from crawlrank.pipeline.planning.plan import BEST, CLASSES, FetchPlan, PlanFreshness, Replay
 from crawlrank.pipeline.planning.visit_numbers import LEFT_OUT
 from crawlrank.pipeline.planning.visits import Visits
 from crawlrank.pipeline.terminal import TextTable

@@ -1,11 +1,14 @@
 """The schedule as files: a row for each page, the next one due first.
 
-csv: a line of names, then RFC 4180 but for ends of lines, which are line feeds; text that a
+csv: a line of names, then RFC 4180 except for ends of lines, which are line feeds; text that a
 spreadsheet would take for a formula as in pipeline/data/output/spreadsheets.py. jsonl: an object a
 line. parquet: times are timestamps of microseconds, UTC. nutch: a folder with a file for each day
-on which pages are due, `later.txt` behind the last, as `nutch inject` reads no dates and makes due
+on which pages are due, `later.txt` after the last, as `nutch inject` reads no dates and makes due
 at once what it gets; a line is `URI<TAB>nutch.score=VALUE<TAB>nutch.fetchInterval=SECONDS`. Pages
 that are never fetched are left out, as Nutch would take its own interval for them.
+
+The precedence file of what is due: the pages of the first days of a plan, the most urgent ones
+first, with the beans that make Heritrix use it.
 """
 
 from __future__ import annotations
@@ -22,12 +25,17 @@ import pyarrow.parquet as pq
 
 from crawlrank.jobs.kernel.storage.arrow_files import open_parquet
 from crawlrank.jobs.kernel.storage.temporary import plain_path, temporary_folder
-from crawlrank.pipeline.data.database import BATCH
+from crawlrank.pipeline.data.database import BATCH, batches
 from crawlrank.pipeline.data.datasets import move, replacing
 from crawlrank.pipeline.data.output.spreadsheets import harmless
+from crawlrank.pipeline.data.parquet import CHECKED
 from crawlrank.pipeline.planning.plan import FetchPlan
 from crawlrank.pipeline.planning.visit_loops import DAY
 from crawlrank.pipeline.planning.visits import Visits, named
+from crawlrank.pipeline.precedence.export import export_precedence
+from crawlrank.pipeline.precedence.options import PrecedenceOptions
+from crawlrank.pipeline.precedence.scored import SCORED
+from crawlrank.pipeline.steps import PRECEDENCE, SUMMARY
 
 MICROSECONDS = 1_000_000
 FAR = 36_500.0  # days; what is due later is not worth a date
@@ -71,7 +79,7 @@ def write_rows(visits: Visits, plan: FetchPlan, now: datetime, due: float, path:
 def _columns(
     plan: FetchPlan, block: slice, begin: np.datetime64, due: float
 ) -> dict[str, pa.Array]:
-    """Of the pages of a block."""
+    """The columns of the pages of a block."""
     fetches, first, planned = plan.fetches[block], plan.due.first[block], plan.due.fetches[block]
     is_fetched = fetches > 0
     intervals = np.divide(1.0, fetches, out=np.full(len(fetches), np.inf), where=is_fetched)
@@ -144,3 +152,28 @@ def write_schedule(db: duckdb.DuckDBPyConnection, form: str, folder: Path) -> Pa
     with replacing(path) as part:
         FORMATS[form](db, part)
     return path
+
+
+_DUE = "SELECT key, uri, urgency AS score FROM plan_rows WHERE is_due ORDER BY score DESC, key"
+
+
+def write_due_pages(
+    db: duckdb.DuckDBPyConnection, due: int, folder: Path, marks: dict[str, str | None]
+) -> list[Path]:
+    """The files. due: how many pages are due; without one, files of an earlier plan are removed.
+    marks: of the rankings that the plan is made of, by folder; the summary has them. Raises
+    BadInput."""
+    files = [folder / name for name in PRECEDENCE]
+    if not due:
+        for file in files:
+            file.unlink(missing_ok=True)
+        return []
+    with temporary_folder(folder) as tmp:
+        scores = Path(tmp, "scores.parquet")
+        with scores.open("wb") as stream, pq.ParquetWriter(stream, SCORED, **CHECKED) as file:
+            for batch in batches(db, _DUE):
+                file.write_batch(batch.cast(SCORED))
+        summary = export_precedence(scores, None, files[0], tmp, PrecedenceOptions())
+        summary.planned_from = marks
+        summary.write(folder / SUMMARY)
+    return files

@@ -195,7 +195,7 @@ def is_better(page: Any, other: Any) -> bool:
 def gather(
     rows: Positions, begins: Positions, counts: ShortNumbers, days: ShortFloats, out: ShortFloats
 ) -> None:
-    """The days of some rows, one behind the other."""
+    """The days of some rows, one after the other."""
     at = 0
     for row in rows:
         for k in range(begins[row], begins[row] + counts[row]):

@@ -41,7 +41,7 @@ from crawlrank.pipeline.ranking.bounds import rounded
 from crawlrank.pipeline.ranking.classes import CUT_BYTES, PREFERENCE_BYTES, Classes, cut, places_of
 from crawlrank.pipeline.ranking.options import Ties
 from crawlrank.pipeline.steps import BEANS
-from crawlrank.pipeline.terminal.json_text import json_text
+from crawlrank.pipeline.terminal.text import json_text
 
 BUDGET = 2 << 30  # bytes of memory, for what does not grow with the nodes alone
 NODE_BYTES = 8 + 2 + CUT_BYTES  # scores, two masks, and cutting the classes

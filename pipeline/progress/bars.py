@@ -9,9 +9,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.progress import TimeRemainingColumn as Remaining
 
-from crawlrank.pipeline.progress.estimates import round_line, volume
 from crawlrank.pipeline.progress.plain_lines import StepLines, speed_of
-from crawlrank.pipeline.progress.reporter import PARTS
+from crawlrank.pipeline.progress.reporter import PARTS, round_line, volume
 from crawlrank.pipeline.ranking.stop import Round, Stop
 from crawlrank.pipeline.terminal import printable
 

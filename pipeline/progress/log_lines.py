@@ -13,10 +13,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TextIO
 
 from crawlrank.pipeline.data.memory import peak_memory
-from crawlrank.pipeline.progress.reporter import Clock, Tracking
+from crawlrank.pipeline.progress.reporter import Clock, ProgressTracker
 from crawlrank.pipeline.ranking.stop import Round, Stop
 from crawlrank.pipeline.steps import ArchiveReport
-from crawlrank.pipeline.terminal.json_text import json_text
+from crawlrank.pipeline.terminal.text import json_text
 from crawlrank.pipeline.version import crawlrank_version
 from crawlrank.pipeline.workfolder.masking import masked, masked_all
 from crawlrank.pipeline.workfolder.run_history import utc_now
@@ -26,7 +26,7 @@ EVERY = 5.0  # seconds between two events `progress`
 OF_ENTRY = ("seconds", "memory", "rows", "counters")  # what `step-end` has of the manifest's entry
 
 
-class Log(Tracking):
+class Log(ProgressTracker):
     """stream: closed at the end, if it is no standard one."""
 
     def __init__(self, stream: TextIO, clock: Clock = time.monotonic) -> None:

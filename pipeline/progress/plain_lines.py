@@ -13,8 +13,14 @@ from datetime import timedelta
 from typing import Any
 
 from crawlrank.pipeline.data.memory import peak_memory
-from crawlrank.pipeline.progress.estimates import duration, round_line, volume
-from crawlrank.pipeline.progress.reporter import Clock, StepMeasure, Tracking
+from crawlrank.pipeline.progress.reporter import (
+    Clock,
+    ProgressTracker,
+    StepMeasure,
+    duration,
+    round_line,
+    volume,
+)
 from crawlrank.pipeline.ranking.stop import Round, Stop
 from crawlrank.pipeline.steps import ArchiveReport
 from crawlrank.pipeline.terminal import printable
@@ -48,7 +54,7 @@ def speed_of(measure: StepMeasure, seconds: float) -> float:
     return (measure.done - measure.before) / seconds if seconds else 0.0
 
 
-class StepLines(Tracking):
+class StepLines(ProgressTracker):
     """A line for each step when it ends, and one for all of them. verbose: also a line for each
     archive, and the counters of each step."""
 

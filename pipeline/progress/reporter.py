@@ -1,22 +1,80 @@
-"""What a run says of itself while it goes on: the events, and how far a step is by them."""
+"""The events by which a run reports its progress, how far a step is by them, and estimates of the
+time that is left."""
 
 from __future__ import annotations
 
 import contextlib
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import timedelta
 from typing import Any, NamedTuple
 
-from crawlrank.pipeline.progress.estimates import rounds_left, seconds_left
+from rich.filesize import decimal
+
 from crawlrank.pipeline.ranking.stop import Round, Stop
 from crawlrank.pipeline.steps import ArchiveReport
+
+A_MINUTE = 60
+
+
+def duration(seconds: float) -> str:
+    """`12.3 s`, or `1:02:05` from a minute on."""
+    if round(seconds, 1) < A_MINUTE:
+        return f"{seconds:.1f} s"
+    return str(timedelta(seconds=round(seconds)))
+
+
+def seconds_left(done: int, total: int, seconds: float) -> float | None:
+    """Seconds that the rest of a work takes whose first `done` of `total` took `seconds`; None
+    where nothing is done."""
+    return seconds * (total - done) / done if done > 0 else None
+
+
+def rounds_left(rounds: Sequence[Round], stop: Stop) -> int | None:
+    """An estimate: the certificate falls by a steady factor. None where it does not fall."""
+    if stop.iterations is not None:
+        return stop.iterations - len(rounds)
+    before = rounds[-2]["certificate"] if len(rounds) > 1 else 0.0
+    now, tolerance = rounds[-1]["certificate"], stop.tolerance
+    if now <= tolerance:
+        return 0
+    if not 0 < now < before:
+        return None
+    return math.ceil(math.log(tolerance / now) / math.log(now / before))
+
+
+def round_line(rounds: Sequence[Round], stop: Stop, *, verbose: bool = False) -> str:
+    """The last round for people, with an estimate of the time left."""
+    last = rounds[-1]
+    line = f"residual {last['residual_l1']:.2e}, certificate {last['certificate']:.2e}"
+    if stop.iterations is not None:
+        line = f"round {len(rounds)} of {stop.iterations}: {line}"
+    else:
+        line = f"round {len(rounds)}: {line} of {stop.tolerance:g}"
+    if verbose:
+        from crawlrank.pipeline.ranking.bounds import bounds_of  # loads numpy
+
+        eta, absolute = bounds_of(last)
+        of_one = f"eta {eta:.2e}" if math.isfinite(eta) else f"error of a score {absolute:.2e}"
+        line += f", {of_one}, mass {last['mass']:.9g}, {last['seconds']:.1f} s"
+    left = rounds_left(rounds, stop)
+    return line + (f", about {left * last['seconds']:.0f} s left" if left else "")
+
+
+def volume(done: int, total: int, speed: float) -> str:
+    """`1.2 GB of 3.4 GB, 45.0 MB/s`: of compressed bytes. speed: bytes a second."""
+    return f"{decimal(done)} of {decimal(total)}" + (
+        f", {decimal(round(speed))}/s" if speed else ""
+    )
+
 
 BYTES, PARTS, ROUNDS = "bytes", "parts", "rounds"
 Clock = Callable[[], float]
 
 
 class Reporter:
-    """Called by a run for its steps and what goes on inside them. This one does nothing."""
+    """The events of a run: its steps, and what happens in them. This reporter ignores them."""
 
     def steps(self, names: Sequence[str]) -> None:
         """The steps that this run goes through, in order."""
@@ -25,7 +83,8 @@ class Reporter:
         """A step begins, or is skipped."""
 
     def resume(self, archives: int = 0, size: int = 0) -> None:
-        """The step goes on from what runs before have left: so many archives and bytes of them."""
+        """The step continues what runs before have left: `archives` archives, `size` bytes of
+        them."""
 
     def task(self, job: str, done: int, total: int) -> None:
         """So many parts of a job are done."""
@@ -52,55 +111,23 @@ class Reporter:
         """The run ends."""
 
 
-class Several(Reporter):
-    """Passes all events on to some reporters, in their order."""
+class ReporterGroup(Reporter):
+    """Passes every event on to some reporters, in their order."""
 
     def __init__(self, *reporters: Reporter) -> None:
         self._reporters = reporters
 
-    def steps(self, names: Sequence[str]) -> None:
-        for each in self._reporters:
-            each.steps(names)
 
-    def step(self, name: str, skipped: bool = False) -> None:
+def _passing_on(event: str) -> Callable[..., None]:
+    def pass_on(self: ReporterGroup, *args: Any, **kwargs: Any) -> None:
         for each in self._reporters:
-            each.step(name, skipped)
+            getattr(each, event)(*args, **kwargs)
 
-    def resume(self, archives: int = 0, size: int = 0) -> None:
-        for each in self._reporters:
-            each.resume(archives, size)
+    return pass_on
 
-    def task(self, job: str, done: int, total: int) -> None:
-        for each in self._reporters:
-            each.task(job, done, total)
 
-    def read(self, done: int, total: int) -> None:
-        for each in self._reporters:
-            each.read(done, total)
-
-    def archive(self, report: ArchiveReport, done: int, total: int) -> None:
-        for each in self._reporters:
-            each.archive(report, done, total)
-
-    def round(self, rounds: Sequence[Round], stop: Stop) -> None:
-        for each in self._reporters:
-            each.round(rounds, stop)
-
-    def done(self, name: str, entry: Mapping[str, Any]) -> None:
-        for each in self._reporters:
-            each.done(name, entry)
-
-    def note(self, text: str) -> None:
-        for each in self._reporters:
-            each.note(text)
-
-    def failed(self, error: BaseException) -> None:
-        for each in self._reporters:
-            each.failed(error)
-
-    def close(self) -> None:
-        for each in self._reporters:
-            each.close()
+for _event in [name for name in vars(Reporter) if not name.startswith("_")]:
+    setattr(ReporterGroup, _event, _passing_on(_event))
 
 
 class StepMeasure(NamedTuple):
@@ -115,7 +142,7 @@ class StepMeasure(NamedTuple):
     job: str = ""
 
 
-class Tracking(Reporter):
+class ProgressTracker(Reporter):
     """Keeps how far the run and its step are. Archives are measured in bytes, the ranking in
     rounds, and other steps in parts of their jobs."""
 

@@ -164,11 +164,11 @@ METHODS = {
             more=("hubs", "gives"),
         ),
         Method("degree", "indegree", "crawlrank.pipeline.ranking.degree"),
-        Method("opic", "OPIC", "crawlrank.pipeline.ranking.online.opic"),
+        Method("opic", "OPIC", "crawlrank.pipeline.ranking.cash.opic_cycles"),
         Method(
             "opic-hits",
             "OPIC-HITS",
-            "crawlrank.pipeline.ranking.online.opic_hits",
+            "crawlrank.pipeline.ranking.cash.opic_hits_cycles",
             inputs=(RELEVANCE,),
             unnamed=0.5,
             more=("hubs",),

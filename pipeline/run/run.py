@@ -20,8 +20,8 @@ from crawlrank.pipeline.data.memory import give_back, give_back_at_once, peak_me
 from crawlrank.pipeline.engines.contract import Engine
 from crawlrank.pipeline.options import RunOptions
 from crawlrank.pipeline.precedence.caveats import link_counts
-from crawlrank.pipeline.progress.reporter import Reporter, Several
-from crawlrank.pipeline.progress.running import Running
+from crawlrank.pipeline.progress.reporter import Reporter, ReporterGroup
+from crawlrank.pipeline.progress.run_state import Running
 from crawlrank.pipeline.ranking.inputs import COMBINE, Combination
 from crawlrank.pipeline.ranking.methods import method_of
 from crawlrank.pipeline.ranking.validation.report import ValidationReport
@@ -282,7 +282,7 @@ def _locked_run(
     make_engine: MakeEngine = engine_of,
 ) -> PipelineRun:
     give_back_at_once()
-    reporter = Several(running := Running(lock, Manifest(work), invocation), reporter)
+    reporter = ReporterGroup(running := Running(lock, Manifest(work), invocation), reporter)
     try:
         clear_leftovers(work)
         with temporary(work) as tmp, ExitStack() as stack:

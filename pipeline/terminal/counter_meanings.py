@@ -78,7 +78,7 @@ _COUNTED = {
 
 
 def meaning_of(name: str) -> str:
-    """Of a counter; empty where its name is plain."""
+    """What a counter counts; empty where its name is plain."""
     if name.startswith(DROPPED):
         return _of_dropped(name.removeprefix(DROPPED))
     if name.startswith("damage."):

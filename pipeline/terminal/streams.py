@@ -16,7 +16,7 @@ USUAL = 80  # columns of a terminal that does not say how many it has
 
 
 def width_of(stream: TextIO) -> int | None:
-    """The columns of the terminal behind a stream; None for a pipe or file. The variable COLUMNS
+    """The columns of the terminal of a stream; None for a pipe or file. The variable COLUMNS
     overrides what a terminal says, as it does for other programs."""
     if not stream.isatty():
         return None

@@ -2,12 +2,17 @@
 
 A URI is cut in its middle, as its host and its end tell it from others. Where two texts of a column
 would then look the same, both show the part in which they differ.
+
+JSON as other programs read it, which has no number for infinity: a bound that proves nothing.
 """
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
+from typing import Any
 
 from rich.cells import cell_len
 
@@ -114,3 +119,19 @@ def longest_word(text: str) -> int:
     """In cells, with the blanks that begin the text."""
     indent = len(text) - len(text.lstrip())
     return indent + max(map(cell_len, text.split()), default=0)
+
+
+def json_text(document: Any, **options: Any) -> str:
+    """The document, with null for infinity and NaN. options: of json.dumps."""
+    try:
+        return json.dumps(document, allow_nan=False, **options)
+    except ValueError:
+        return json.dumps(_finite(document), allow_nan=False, **options)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _finite(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [*map(_finite, value)]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

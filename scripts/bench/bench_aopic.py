@@ -17,10 +17,10 @@ from pathlib import Path
 
 import numpy as np
 
-from crawlrank.pipeline.analysis.aopic_lab.webs import random_web
-from crawlrank.pipeline.ranking.aopic.chain import Chain
-from crawlrank.pipeline.ranking.aopic.partitions import PartitionedCrawl, owners_of
-from crawlrank.pipeline.ranking.aopic.simulation import Simulation
+from crawlrank.pipeline.lab.chain import Chain
+from crawlrank.pipeline.lab.partitions import PartitionedCrawl, owners_of
+from crawlrank.pipeline.lab.simulation import Simulation
+from crawlrank.pipeline.lab.webs import random_web
 
 SEED = 1
 TARGETS = {"cycle": 10.0, "greedy": 1.0}  # million visits a second

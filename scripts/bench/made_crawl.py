@@ -27,7 +27,7 @@ from crawlrank.pipeline.engines.embedded.columns import CapturesWriter, LinksWri
 from crawlrank.pipeline.engines.embedded.engine import EmbeddedEngine
 from crawlrank.pipeline.options import RunOptions
 from crawlrank.pipeline.progress.reporter import Reporter
-from crawlrank.pipeline.progress.running import Running
+from crawlrank.pipeline.progress.run_state import Running
 from crawlrank.pipeline.run.run import PipelineRun, RunStep
 from crawlrank.pipeline.steps import ArchiveReport, ArchiveTask
 from crawlrank.pipeline.workfolder.lock import locked

@@ -77,7 +77,7 @@ EDITS: dict[str, tuple[Edit, ...]] = {
     "recrawl": (
         Edit(
             "edits-from-the-first-on",
-            "pipeline/heritrix/edits.py",
+            "pipeline/heritrix/bean_file.py",
             "sorted(self._edits, reverse=True)",
             "sorted(self._edits)",
             BEANS,
@@ -119,7 +119,7 @@ EDITS: dict[str, tuple[Edit, ...]] = {
         ),
         Edit(
             "a-folder-of-a-known-host-enters-unseen",
-            "pipeline/heritrix/growth.py",
+            "pipeline/heritrix/pages.py",
             "        if not any(each in self._known for each in _folders(prefix)):",
             "        if host not in self._known_hosts:",
             "tests/pipeline/heritrix/test_scope_growth.py",
@@ -133,7 +133,7 @@ EDITS: dict[str, tuple[Edit, ...]] = {
         ),
         Edit(
             "the-longest-way-of-a-page",
-            "pipeline/heritrix/ways.py",
+            "pipeline/heritrix/pages.py",
             "arg_min(way.hops || hop, length(way.hops))",
             "arg_max(way.hops || hop, length(way.hops)) || 'L'",
             FIRST_PAGES,
@@ -181,7 +181,7 @@ EDITS: dict[str, tuple[Edit, ...]] = {
     "reports": (
         Edit(
             "links-that-give-least-come-first",
-            "pipeline/analysis/report/page_rows.py",
+            "pipeline/analysis/report/score_section.py",
             "np.lexsort((incoming.sources, -incoming.gives))",
             "np.lexsort((incoming.sources, incoming.gives))",
             REPORT,

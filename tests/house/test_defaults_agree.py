@@ -25,10 +25,10 @@ from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.mapreduce.launcher import CLUSTERS, RUNNERS
 from crawlrank.jobs.select_links import SelectLinks
 from crawlrank.pipeline import cli, import_text
-from crawlrank.pipeline.analysis.aopic_lab import lab
 from crawlrank.pipeline.analysis.audit import findings
 from crawlrank.pipeline.analysis.compare import diff, explain
 from crawlrank.pipeline.engines.text import steps
+from crawlrank.pipeline.lab import lab
 from crawlrank.pipeline.options import RunOptions
 from crawlrank.pipeline.precedence.options import PrecedenceOptions
 from crawlrank.pipeline.progress import reporter

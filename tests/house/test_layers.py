@@ -34,7 +34,10 @@ PIPELINE = (
     ),
     *("pipeline.heritrix", "pipeline.planning", "pipeline.package"),
 )
-TOP = ("pipeline.run", "pipeline.estimate", "pipeline.cli", "pipeline.library", "pipeline.__main__")
+TOP = (
+    *("pipeline.run", "pipeline.estimate", "pipeline.lab", "pipeline.cli", "pipeline.library"),
+    "pipeline.__main__",
+)
 APART = ("pipeline.engines.text", "pipeline.engines.embedded")
 ARRAYS = ("jobs.kernel.rank", "pipeline.ranking", "pipeline.online.freshness")
 FRAMEWORKS = ("mrjob", "click", "pyarrow", "duckdb")

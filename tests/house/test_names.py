@@ -15,7 +15,7 @@ EMPTY_WORDS = {"found", "told", "said", "place", "thing", "stuff"}
 #: what an error has: where, found, expected and cure
 OF_ERRORS = {("jobs/kernel/errors.py", "found"), ("jobs/kernel/machine/shortage.py", "found")}
 #: a key of the JSON of diff
-OF_REPORTS = {("pipeline/analysis/compare/diff_side.py", "place")}
+OF_REPORTS = {("pipeline/analysis/compare/diff.py", "place")}
 MOST_LINES = 40  # of a function
 #: kernels whose length is one formula
 LONG = {"greedy", "image"}

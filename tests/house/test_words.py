@@ -19,7 +19,7 @@ NEVER_ONE = re.compile(
     r"[A-Z_]{3,}$|nodes$|FEW|\bcount_of\(|fold\.hops| or 'no'$|records$|\bsize$|limit$"
 )
 #: not read by users of a crawl: the laboratory, checks of arguments inside the package
-APART = ("aopic_lab", "ranking", "watch", "engines")
+APART = ("lab", "ranking", "engines")
 
 
 def plurals(source: str) -> Iterator[tuple[int, str]]:

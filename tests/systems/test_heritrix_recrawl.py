@@ -25,9 +25,8 @@ from support.systems.heritrix_crawls import home
 from support.waiting import awaited
 
 from crawlrank.pipeline.heritrix.home import HeritrixHome
-from crawlrank.pipeline.heritrix.precedence_store import load
 from crawlrank.pipeline.heritrix.rest import LOGIN, HeritrixEngine, JobStatus, read_login
-from crawlrank.pipeline.heritrix.verification import verify
+from crawlrank.pipeline.heritrix.verification import load_precedences, verify
 
 __all__ = ["home"]
 pytestmark = pytest.mark.heritrix
@@ -141,7 +140,7 @@ def test_aliases_find_what_a_crawl_may_meet_under_another_name(
     ok("export", "--work", work, "--output", file, "--aliases", "scheme,www")
     both = [uri.replace("http:", "https:") for uri in named_answers()] + [*named_answers()]
     uris.write_text("".join(f"{uri}\n" for uri in both))
-    loaded = load(HeritrixHome(home), file, state)
+    loaded = load_precedences(HeritrixHome(home), file, state)
     counts = verify(HeritrixHome(home), state, file, [uris]).counts
     assert loaded == counts["right"] == counts["lines"]
     assert counts["listed"] == len(both)
@@ -177,7 +176,7 @@ def test_a_line_that_a_later_one_replaces_is_no_fault(
     file.parent.mkdir()
     file.write_text("\n".join([lines[0].split()[0] + " 9", *lines]) + "\n")
     state = tmp_path / "state"
-    assert load(HeritrixHome(home), file, state) == len(lines) + 1
+    assert load_precedences(HeritrixHome(home), file, state) == len(lines) + 1
     counts = verify(HeritrixHome(home), state, file).counts
     assert (counts["right"], counts["replaced"]) == (len(lines), 1)
     assert (counts["stored"], counts["stale"]) == (len(lines), 0)
@@ -189,14 +188,14 @@ def test_precedences_of_an_earlier_file_are_told(home: Path, work: Path, tmp_pat
     file, state = tmp_path / "precedence.txt", tmp_path / "state"
     for some in (lines, lines[7:]):
         file.write_text("".join(some))
-        load(HeritrixHome(home), file, state)
+        load_precedences(HeritrixHome(home), file, state)
     verify_it = ("verify-precedence", file, "--state", state, "--heritrix", home)
     said = ok(*verify_it)
     assert re.search(r"of an earlier file: .* 7$", said.out, re.MULTILINE)
     assert "7 precedences in the store are of an earlier file" in said.err
     assert "make a new job" in said.err
     shutil.rmtree(state)
-    load(HeritrixHome(home), file, state)
+    load_precedences(HeritrixHome(home), file, state)
     assert ok(*verify_it).err == ""
 
 

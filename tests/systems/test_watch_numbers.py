@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 from support.graphs import NAMED, exact_probabilities, graph_of, web_like
 
-from crawlrank.pipeline.analysis.watch.examples import EXAMPLES
-from crawlrank.pipeline.analysis.watch.graphs import Drawn, targets_of
-from crawlrank.pipeline.analysis.watch.watch_page import watch_page
 from crawlrank.pipeline.data.graph import Graph
-from crawlrank.pipeline.ranking.aopic.chain import Chain, chain_of, exact_importance
-from crawlrank.pipeline.ranking.aopic.simulation import ReadLog, Simulation
-from crawlrank.pipeline.ranking.aopic.windows import fixed, improved, interpolated, variable, whole
+from crawlrank.pipeline.lab.chain import Chain, chain_of, exact_importance
+from crawlrank.pipeline.lab.simulation import ReadLog, Simulation
+from crawlrank.pipeline.lab.watch import watch_page
+from crawlrank.pipeline.lab.watch_graphs import EXAMPLES, Drawn, targets_of
+from crawlrank.pipeline.lab.windows import fixed, improved, interpolated, variable, whole
 
 pytestmark = pytest.mark.browser
 

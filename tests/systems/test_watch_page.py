@@ -17,8 +17,8 @@ import pytest
 from support.crawls import COMMAND, environment
 from support.graphs import web_like
 
-from crawlrank.pipeline.analysis.watch.graphs import Drawn, targets_of
-from crawlrank.pipeline.analysis.watch.watch_page import watch_page
+from crawlrank.pipeline.lab.watch import watch_page
+from crawlrank.pipeline.lab.watch_graphs import Drawn, targets_of
 
 pytestmark = pytest.mark.browser
 

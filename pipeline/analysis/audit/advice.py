@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from crawlrank.jobs.kernel.errors import count_of
-from crawlrank.pipeline.analysis.audit.annotations import advise_for_certain
+from crawlrank.pipeline.analysis.audit.causes import advise_for_certain
+from crawlrank.pipeline.analysis.audit.crawl_log import PAGES_LOG, why_ended
 from crawlrank.pipeline.analysis.audit.findings import Audit
 from crawlrank.pipeline.analysis.audit.order import Measure
-from crawlrank.pipeline.analysis.audit.pages_log import PAGES_LOG, why_ended
 from crawlrank.pipeline.precedence.beans import CLIPPED
 
 WELL, BADLY = 0.9, 0.75  # order is kept from WELL of the pairs in order, and not kept below BADLY
@@ -129,8 +129,8 @@ def _out_of_scope(audit: Audit) -> Iterator[str]:
 
 
 def _ended_early(audit: Audit, missing: Mapping[int, int]) -> bool:
-    """Whether whole classes behind the last one that was reached are missing, and nothing else but
-    of that one. Some pages of the last class are missing in every crawl."""
+    """Whether all missing pages are of classes after the last one that was reached, or of that
+    class. Some pages of the last class are missing in every crawl."""
     reached = [number for number, row in audit.classes.items() if row.listed and row.fetched]
     if not reached or min(missing) < max(reached):
         return False

@@ -5,27 +5,111 @@ Heritrix writes a line when it is done with a URI: the time of writing, the stat
 it (`-` for a seed; `37+` in front: 37 more), the URI that led to it, its type, the thread, and when
 the fetch began, with its duration. The digest, the seed and the annotations follow; of these only
 the precedence is read that the bean precedenceAnnotator notes.
+
+Text files as columns of lines, a block at a time: no Python object is made for a line.
+
+The log of the script with which `crawlrank recrawl` begins a crawl (schedule_pages.groovy).
+
+A line for each page that was not scheduled as its line says, then the counts by outcome. Outcomes
+of WRONG end the crawl at its beginning.
 """
 
 from __future__ import annotations
 
 import re
+import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.archive.frames import GZIP_MAGIC
+from crawlrank.jobs.kernel.errors import BadInput, count_of
+from crawlrank.jobs.kernel.formats.reading import BOM
 from crawlrank.jobs.kernel.keys.uris import percent_encoded
-from crawlrank.pipeline.analysis.audit.lines import DamagedGzip, chunks, columns, whole_lines
-from crawlrank.pipeline.analysis.audit.pages_log import PAGES_LOG, outcomes_beside, why_ended
+from crawlrank.jobs.kernel.storage.binary_files import require_text
+from crawlrank.jobs.kernel.storage.opening import require_file
 from crawlrank.pipeline.data.arrays import Int64Array
 from crawlrank.pipeline.precedence.beans import ANNOTATION
+
+CHUNK = 1 << 22  # bytes
+GZIP = 16 + zlib.MAX_WBITS
+LONGEST = 1 << 20  # bytes of a line that are kept, so that no file can fill the memory
+
+
+class DamagedGzip(ValueError):
+    """The rest of the file cannot be read; what came before it was yielded."""
+
+
+def chunks(path: Path) -> Iterator[bytes]:
+    """The bytes of a file, plain or gzip by its first bytes, without a byte order mark. Raises
+    OSError, DamagedGzip; BadInput for what is no file."""
+    require_file(path)
+    require_text(path, "text, plain or gzip", inflated=True)
+    mark = BOM
+    for chunk in _chunks(path):
+        yield chunk.removeprefix(mark)
+        mark = b"" if chunk else mark
+
+
+def _chunks(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as stream:
+        magic = stream.read(len(GZIP_MAGIC))
+        stream.seek(0)
+        if magic != GZIP_MAGIC:
+            while chunk := stream.read(CHUNK):
+                yield chunk
+            return
+        yield from _inflated(stream)
+
+
+def _inflated(stream: BinaryIO) -> Iterator[bytes]:
+    """All members of a gzip file, up to damage."""
+    member, data = zlib.decompressobj(GZIP), b""
+    while data := data or stream.read(CHUNK >> 4):
+        try:
+            yield member.decompress(data, CHUNK)
+        except zlib.error as error:
+            raise DamagedGzip(str(error)) from error
+        data = member.unconsumed_tail
+        if member.eof:
+            data = member.unused_data or stream.read(CHUNK >> 4)
+            if not data:
+                return
+            member = zlib.decompressobj(GZIP)
+    raise DamagedGzip("the .gz ends in the middle")
+
+
+def whole_lines(chunks: Iterable[bytes], longest: int = LONGEST) -> Iterator[bytes]:
+    """Regroup the bytes into blocks that end with a line; the last line may have no end. longest:
+    bytes of a line that are kept."""
+    pending = b""
+    for chunk in chunks:
+        end = chunk.rfind(b"\n") + 1
+        if end:
+            yield pending + chunk[:end]
+            pending = chunk[end:]
+        else:
+            pending = (pending + chunk)[:longest]
+    if pending:
+        yield pending
+
+
+def columns(block: bytes) -> pa.BinaryArray:
+    """The lines of a block, each with its end."""
+    ends = np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n")) + 1
+    if not block.endswith(b"\n"):
+        ends = np.append(ends, len(block))
+    offsets = np.zeros(len(ends) + 1, np.int32)
+    offsets[1:] = ends
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(block)]
+    return pa.Array.from_buffers(pa.binary(), len(ends), buffers)
+
 
 ROWS = pa.schema(
     [
@@ -160,7 +244,7 @@ def _last_crawl(job: Path) -> list[Path]:
 
 
 def _log_order(log: Path) -> tuple[bool, str]:
-    """`crawl.log.cp00001-…` before `crawl.log`, which goes on behind the last checkpoint."""
+    """`crawl.log.cp00001-…` comes before `crawl.log`, which continues after the last checkpoint."""
     return ".cp" not in log.name, log.name
 
 
@@ -289,3 +373,29 @@ def _check_clock(
     room = MAX_EXAMPLES - len(report.clock_lines)
     report.clock_lines += [(str(path), int(numbers[at]) + 1) for at in back[:room]]
     return max(latest, int(written.max()))
+
+
+PAGES_LOG = "crawlrank-pages.log"  # beside crawl.log
+WRONG = ("other-precedence", "other-level", "other-order-of-queues", "never-fetched")
+_COUNTS = re.compile(rb"^# ([a-z-]+): ([0-9]{1,18})\r?$", re.MULTILINE)
+
+
+def outcomes_beside(log: Path) -> Counter[str]:
+    """How many pages had each outcome; none where the script did not run."""
+    path = log.with_name(PAGES_LOG)
+    data = path.read_bytes() if path.is_file() else b""
+    return Counter({name.decode(): int(count) for name, count in _COUNTS.findall(data)})
+
+
+def why_ended(outcomes: Mapping[str, int]) -> str | None:
+    """Why the script ended a crawl."""
+    wrong = {name: count for name in WRONG if (count := outcomes.get(name, 0))}
+    if not wrong:
+        return None
+    pages = count_of(sum(wrong.values()), "page")
+    return (
+        f"The script of `crawlrank recrawl` ended the crawl at its beginning, as {pages} would not"
+        f" be fetched in the order of the file ({', '.join(wrong)}): {PAGES_LOG} beside the log"
+        " lists them. A sheet or an override of the job sets a policy, or another file was loaded"
+        " since. Remove it, then give `crawlrank recrawl` again."
+    )

@@ -13,10 +13,14 @@ import numpy as np
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.storage.temporary import temporary_folder
 from crawlrank.pipeline.analysis.audit import crawl_log, entries
-from crawlrank.pipeline.analysis.audit.annotations import Annotations, find_annotations
-from crawlrank.pipeline.analysis.audit.causes import Cause, count_respelled, find_causes
-from crawlrank.pipeline.analysis.audit.holding import Holder, find_holders
-from crawlrank.pipeline.analysis.audit.joining import (
+from crawlrank.pipeline.analysis.audit.causes import (
+    Annotations,
+    Cause,
+    count_respelled,
+    find_annotations,
+    find_causes,
+)
+from crawlrank.pipeline.analysis.audit.entries import (
     HOST,
     ORDERED,
     UNORDERED_HOPS,
@@ -27,7 +31,15 @@ from crawlrank.pipeline.analysis.audit.joining import (
     load_log,
     numbers,
 )
-from crawlrank.pipeline.analysis.audit.order import CLASSES, NOTHING, ManyOrders, Measure, Orders
+from crawlrank.pipeline.analysis.audit.order import (
+    CLASSES,
+    NOTHING,
+    Holder,
+    ManyOrders,
+    Measure,
+    Orders,
+    find_holders,
+)
 from crawlrank.pipeline.data.arrays import Int64Array
 from crawlrank.pipeline.data.database import database
 

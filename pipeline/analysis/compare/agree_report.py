@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from crawlrank.jobs.kernel.errors import count_of
-from crawlrank.pipeline.analysis.compare.agree import BestLink, PairAgreement
-from crawlrank.pipeline.analysis.compare.rated import RatedRanking
+from crawlrank.pipeline.analysis.compare.agree import BestLink, PairAgreement, RatedRanking
 from crawlrank.pipeline.ranking.correlations import Kappa
 from crawlrank.pipeline.ranking.ratings import ClassAgreement
 from crawlrank.pipeline.terminal import TextTable

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from crawlrank.pipeline.analysis.compare.diff import Diff
-from crawlrank.pipeline.analysis.compare.diff_moves import LinkChange, LinkChanges, Move
-from crawlrank.pipeline.analysis.compare.diff_side import RankedPage
+from crawlrank.pipeline.analysis.compare.diff import Diff, LinkChange, LinkChanges, Move, RankedPage
 from crawlrank.pipeline.options import option_words
 from crawlrank.pipeline.ranking.bounds import Bounds
 from crawlrank.pipeline.terminal import TextTable

@@ -4,10 +4,28 @@ Equation: score = base + sum over incoming links of what each gives. For PageRan
 and a link gives 0.85 times its source's score, divided by its source's outdegree. Each other
 ranking has its own equation, see pipeline/ranking/methods.py. The sum of all parts differs from the
 score by no more than the certificate of the run.
+
+The error for a page that a work folder lacks, with URIs of it that are similar: of the page's
+host, or of hosts with a similar name.
+
+How many links to a page were counted, how many of them count for its score, and why the others
+do not.
+
+A link counts once for each page that has it, whatever the spellings and however often the page was
+captured; never for the page itself; and only if that page has a rank. Reads all links once, as they
+are not sorted by their targets.
+
+The position and the class of one page, from counts instead of a sort.
+
+Rounding is monotone, so the scores that count as equal to a score are those between two doubles
+(`tie_bounds`), and the position of a page is a count: of pages above it, and of equal ones with a
+smaller key. Its class follows from the same counts over the captured pages, by the equation of
+pipeline/ranking/classes.py.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,18 +33,164 @@ from typing import Any
 import numpy as np
 
 from crawlrank.jobs.kernel.captures.choosing import CHARSET, NOTHING_LEFT
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.formats.order import rounded
+from crawlrank.jobs.kernel.formats.rows import LINK_HOPS
 from crawlrank.jobs.kernel.keys.heritrix_form import HeritrixRejects
-from crawlrank.pipeline.analysis.compare.links_to_page import LinksToPage, links_to_page
-from crawlrank.pipeline.analysis.compare.similar import unknown_page
-from crawlrank.pipeline.analysis.compare.standing import Standing, standing_of
 from crawlrank.pipeline.precedence.caveats import Caveat, caveats_in
 from crawlrank.pipeline.precedence.heritrix_column import lasting_form
 from crawlrank.pipeline.ranking.bounds import Bounds
+from crawlrank.pipeline.ranking.classes import class_of
 from crawlrank.pipeline.ranking.sites.names import NAMES
 from crawlrank.pipeline.steps import SUMMARY
 from crawlrank.pipeline.workfolder.results.finished import Finished, Node
 from crawlrank.pipeline.workfolder.results.line_search import first_lines
 from crawlrank.pipeline.workfolder.results.page_keys import key_maker
+
+SHOWN = 3
+EDITS = 3  # letters by which a host may differ
+
+OF_HOST = f"""
+    SELECT arg_max(uri, captures) FROM {{spelled}} WHERE key >= $low AND key < $high
+    GROUP BY key ORDER BY jaro_winkler_similarity(key, $key) DESC, key LIMIT {SHOWN}
+"""
+OF_OTHERS = f"""
+    SELECT min(uri) FROM (SELECT split_part(key, ')', 1) AS host, uri FROM {{spelled}})
+    WHERE levenshtein(host, $host) <= {EDITS} OR starts_with(host, $host || ',')
+       OR starts_with($host, host || ',')
+    GROUP BY host ORDER BY levenshtein(host, $host), host LIMIT {SHOWN}
+"""
+
+
+def unknown_page(finished: Finished, uri: str, key: str) -> BadInput:
+    similar = similar_uris(finished, key)
+    cure = f"Did you mean {' or '.join(similar)}?" if similar else "No host has a similar name."
+    return BadInput(str(finished.work), f"no page with the key {key}", f"the page of {uri}", cure)
+
+
+def similar_uris(finished: Finished, key: str) -> list[str]:
+    """The most similar first. Keys of a host follow each other, so few other keys are read."""
+    host = key.partition(")")[0]
+    # keys of the host begin with it and `)`; the character after `)` is `*`
+    rows = finished.rows(OF_HOST, low=f"{host})", high=f"{host}*", key=key)
+    return [uri for (uri,) in rows or finished.rows(OF_OTHERS, host=host)]
+
+
+#: by the key of the source: the links from there, and whether it has an id
+_OF_SOURCES = """
+    WITH target AS (SELECT DISTINCT uri FROM {spelled} WHERE key = $key),
+    source AS (
+        SELECT l.source AS uri, count(*) AS links FROM {kept} l
+        WHERE l.target IN (SELECT uri FROM target) AND list_contains($hops, l.hop)
+        GROUP BY l.source
+    ),
+    spelling AS (SELECT uri, min(key) AS key FROM {spelled}
+        WHERE uri IN (SELECT uri FROM source) GROUP BY uri),
+    page AS (SELECT spelling.key AS key, sum(links) AS links FROM source
+        LEFT JOIN spelling USING (uri) GROUP BY spelling.key)
+    SELECT coalesce(sum(links), 0)::BIGINT,
+        coalesce(sum(links) FILTER (page.key = $key), 0)::BIGINT,
+        coalesce(sum(links) FILTER (page.key IS DISTINCT FROM $key AND m.id IS NULL), 0)::BIGINT,
+        (count(*) FILTER (page.key <> $key AND m.id IS NOT NULL))::BIGINT
+    FROM page LEFT JOIN {mapped} m ON m.key = page.key
+"""
+
+
+@dataclass(frozen=True)
+class LinksToPage:
+    """counted: links of archives to any spelling of the page. own: of these, the page's. unranked:
+    those of pages without an id. repeated: those of a page whose link counts already. counting:
+    the others, which give to the score."""
+
+    counted: int
+    own: int
+    unranked: int
+    repeated: int
+    counting: int
+
+
+def links_to_page(finished: Finished, key: str) -> LinksToPage | None:
+    """None where that would take more than the folder has: links at a URL, links of imported text,
+    and pages that stand for others."""
+    folds = finished.parameters.get("--fold", "none") != "none"
+    if folds or finished.folders.data or finished.manifest.imported:
+        return None
+    rows = finished.rows(_OF_SOURCES, key=key, hops=list(LINK_HOPS))
+    counted, own, unranked, counting = map(int, rows[0])
+    repeated = counted - own - unranked - counting
+    return LinksToPage(counted, own, unranked, repeated, counting)
+
+
+COUNTS = """
+    SELECT count(*), fsum(score), count(*) FILTER (score >= $low AND score <= $high),
+           count(*) FILTER (before), count(*) FILTER (over), count(*) FILTER (over AND before),
+           count(*) FILTER (over AND score > $high), count(*) FILTER (over AND score >= $low)
+    FROM (SELECT score, captured OR $all AS over, score > $high OR (score >= $low AND (
+"""
+BY_KEY = COUNTS + "ord < $ord)) AS before FROM {ranked})"
+BY_LINKS = (
+    COUNTS
+    + """
+          r.links > n.links OR (r.links = n.links AND (r.captures > n.captures
+          OR (r.captures = n.captures AND ord < $ord))))) AS before
+          FROM (SELECT * FROM {ranked} JOIN {weighed} USING (ord)) r,
+          (SELECT links, captures FROM {weighed} WHERE ord = $ord) n)
+"""
+)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """position: from 1, of `nodes`. equal: nodes with its score, itself included; the key orders
+    them, with --ties links after links and captures. probability: to 12 digits; further ones depend
+    on the order of a sum. cut_over: how many nodes the classes are cut over."""
+
+    nodes: int
+    position: int
+    equal: int
+    probability: float
+    precedence: int
+    bins: int
+    cut_over: int
+
+
+def standing_of(finished: Finished, score: float, order: int | str) -> Standing:
+    """order: what orders the node among equal ones: its id or, in text datasets, its key."""
+    low, high = tie_bounds(score, finished.digits)
+    parameters, values = finished.parameters, {"low": low, "high": high, "ord": order}
+    query = BY_LINKS if parameters["--ties"] == "links" else BY_KEY
+    row = finished.rows(query, **values, all=parameters["--classes-over"] == "all")[0]
+    if not row[4]:  # nothing was captured
+        row = finished.rows(query, **values, all=True)[0]
+    nodes, total, equal, before, over, over_before, above, at_least = row
+    bins = int(parameters["--bins"])
+    if parameters["--ties"] != "together":
+        precedence = int(class_of(over_before, over, bins))
+    else:
+        precedence = int(class_of(above + max(at_least - 1, above), 2 * over, bins))
+    probability = float(f"{score / total:.12g}")
+    return Standing(nodes, before + 1, equal, probability, precedence, bins, over)
+
+
+def tie_bounds(score: float, digits: int) -> tuple[float, float]:
+    """The least and the greatest double that round to the same `digits` significant digits."""
+    if not score:
+        return 0.0, 0.0
+    value = rounded(score, digits)
+    unit = 10.0 ** (math.floor(math.log10(value)) - digits + 1)
+
+    def last(outside: float) -> float:
+        """The double nearest to `outside` that still counts as equal."""
+        inside = score
+        while (middle := (inside + outside) / 2) not in (inside, outside):
+            if rounded(middle, digits) == value:
+                inside = middle
+            else:
+                outside = middle
+        return inside
+
+    return last(value - 2 * unit), last(value + 2 * unit)
+
 
 SPELLINGS, CAPTURES, FOLDS = 20, 10, 10  # of each, how many are shown
 

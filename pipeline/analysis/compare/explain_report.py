@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from crawlrank.jobs.kernel.errors import count_of
-from crawlrank.pipeline.analysis.compare.explain import Explanation, Folded, Spelling
-from crawlrank.pipeline.analysis.compare.links_to_page import LinksToPage
+from crawlrank.pipeline.analysis.compare.explain import Explanation, Folded, LinksToPage, Spelling
 from crawlrank.pipeline.precedence.caveats import caveats_table
 from crawlrank.pipeline.terminal import TextTable
 

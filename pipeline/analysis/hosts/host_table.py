@@ -75,7 +75,7 @@ class HostNumbers:
         return list(self._numbers)
 
     def of_keys(self, keys: pa.Array) -> Positions:
-        """Of each key; those of a host follow each other."""
+        """The number of the host of each key. The keys of a host follow each other."""
         before = pc.list_element(pc.split_pattern(keys, ")", max_splits=1), 0)
         runs = pc.run_end_encode(before)
         ends = runs.run_ends.to_numpy()

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.pipeline.data.output.spreadsheets import csv_pieces
 from crawlrank.pipeline.data.output.standard_output import STDOUT, write_output
-from crawlrank.pipeline.terminal.json_text import json_text
+from crawlrank.pipeline.terminal.text import json_text
 
 HOST_ENDINGS = ("csv", "jsonl", "parquet")
 SITE_ENDINGS = ("csv", "tsv", "parquet")

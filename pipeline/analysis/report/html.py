@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from crawlrank.pipeline.analysis.report.in_short import in_short
-from crawlrank.pipeline.analysis.report.proved import with_proved_digits
+from crawlrank.pipeline.analysis.report.in_short import in_short, with_proved_digits
 from crawlrank.pipeline.pages.formats import cut
 from crawlrank.pipeline.pages.page import address, embedded_json, page
 

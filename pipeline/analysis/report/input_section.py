@@ -87,7 +87,7 @@ def meaning_of(reason: str) -> str | None:
 
 
 def _archives(entries: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Those that need attention first."""
+    """The archives, first those that need attention."""
     ordered = sorted(entries, key=lambda a: (not a["error"], not a["damage"], a["path"]))
     return [
         {

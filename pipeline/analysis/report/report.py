@@ -18,21 +18,23 @@ from typing import Any, NamedTuple
 import duckdb
 
 from crawlrank.pipeline.analysis.compare.agree import agree, sides_of
-from crawlrank.pipeline.analysis.compare.diff import diff
-from crawlrank.pipeline.analysis.compare.diff_side import Side
-from crawlrank.pipeline.analysis.report.command_lines import commands
-from crawlrank.pipeline.analysis.report.graph_section import counts_section, structure_section
-from crawlrank.pipeline.analysis.report.host_section import hosts_section, sites_section
+from crawlrank.pipeline.analysis.compare.diff import Side, diff
+from crawlrank.pipeline.analysis.report.graph_section import (
+    counts_section,
+    hosts_section,
+    sites_section,
+    structure_section,
+)
 from crawlrank.pipeline.analysis.report.input_section import (
     hosts_captured,
     input_section,
     links_section,
 )
-from crawlrank.pipeline.analysis.report.page_rows import page_rows
-from crawlrank.pipeline.analysis.report.run_section import beans, run_section
+from crawlrank.pipeline.analysis.report.run_section import beans, commands, run_section
 from crawlrank.pipeline.analysis.report.score_section import (
     classes_section,
     opic_section,
+    page_rows,
     rounds_section,
     scores_section,
 )

@@ -16,9 +16,9 @@ from crawlrank.pipeline.cli.parameters.command import CONFIGURED
 from crawlrank.pipeline.cli.parameters.configuration import Configured
 from crawlrank.pipeline.cli.parameters.groups import grouped, option
 from crawlrank.pipeline.cli.parameters.options import OUTPUT
-from crawlrank.pipeline.progress.choosing import reporter
+from crawlrank.pipeline.progress import reporter
 from crawlrank.pipeline.progress.log_lines import Log
-from crawlrank.pipeline.progress.reporter import Reporter, Several
+from crawlrank.pipeline.progress.reporter import Reporter, ReporterGroup
 from crawlrank.pipeline.workfolder.masking import masked, masked_all
 from crawlrank.pipeline.workfolder.run_history import Invocation
 
@@ -42,7 +42,7 @@ def _progress(quiet: bool, verbose: bool, log: Path | None) -> Progress:
     call = program_call()
     shown = call.reporter if call else reporter(quiet, verbose=verbose)
     if log:
-        shown = Several(_logged(log), shown)
+        shown = ReporterGroup(_logged(log), shown)
     return Progress(shown, quiet or call is not None, log == STDOUT)
 
 

@@ -32,7 +32,7 @@ import numpy.typing as npt
 
 from crawlrank.jobs.kernel.rank.array_types import Floats, Positions
 from crawlrank.pipeline.online.freshness import rate_loops as loops
-from crawlrank.pipeline.online.freshness.blocks import by_blocks
+from crawlrank.pipeline.online.freshness.allocation import by_blocks
 
 SHARE = 0.95  # of the posterior in its interval
 # Half of all pages change within 50 days (Cho and Garcia-Molina, The evolution of the web and

@@ -28,8 +28,9 @@ _NUMBER = "number = (SELECT number FROM pages WHERE page = ?)"
 
 
 def within(bits: int) -> Callable[[bytes, bytes], bool]:
-    """Whether digests of the same length differ in so many bits at most, as those of pages that are
-    nearly the same do where the digest is made for that (SimHash: Charikar, STOC 2002)."""
+    """A comparison of digests: true if they have the same length and differ in at most `bits` bits.
+    Nearly equal pages have such digests where these are made for that (SimHash: Charikar, STOC
+    2002)."""
 
     def is_same(one: bytes, other: bytes) -> bool:
         differing = int.from_bytes(one, "big") ^ int.from_bytes(other, "big")

@@ -93,8 +93,8 @@ KINDS = ("hub", "authority")
 
 
 class Cash(NamedTuple):
-    """Of a page, of one kind. history: cash of all reads. cash: what it has now. last: the clock at
-    its last read."""
+    """Cash of one kind that a page has. history: cash of all reads. cash: what it has now. last:
+    the clock at its last read."""
 
     history: float
     cash: float
@@ -173,7 +173,7 @@ class SqliteHitsCash:
         return row and self._score(row, *map(self._given, KINDS))
 
     def get_each(self, numbers: Sequence[int]) -> dict[int, PageCash]:
-        """Those of pages by their numbers."""
+        """The cash of pages, by their numbers."""
         query = f"SELECT number, {_COLUMNS} FROM hits_scores WHERE number IN ({{numbers}})"
         given = tuple(map(self._given, KINDS))
         rows = self._database.rows_of(query, numbers)

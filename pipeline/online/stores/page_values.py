@@ -44,7 +44,7 @@ class SqliteRelevance:
         return relevance
 
     def get_each(self, numbers: Sequence[int]) -> dict[int, float]:
-        """Those of pages by their numbers."""
+        """The relevance of pages, by their numbers."""
         query = "SELECT number, relevance FROM relevance WHERE number IN ({numbers})"
         return dict(self._database.rows_of(query, numbers))
 

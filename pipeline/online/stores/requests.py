@@ -64,7 +64,7 @@ class SqliteRequests:
         return self._database.number(_KNOWN, (key,)) is not None
 
     def another_key(self, fingerprint: bytes) -> bytes:
-        """Of a request that is wanted again."""
+        """The key of a request that is wanted again."""
         return AGAIN + b"%d\0" % self._next + fingerprint
 
     def add(self, request: CrawlRequest) -> int | None:
@@ -110,7 +110,7 @@ class SqliteRequests:
             self._database.execute(_FORGET, (number, len(AGAIN), AGAIN))
 
     def set_value(self, page: Page, value: float) -> None:
-        """Of the requests of a page that wait."""
+        """Set the value of all waiting requests of a page."""
         query = f"UPDATE requests SET value = ? WHERE number = ? AND state = {WAITING}"
         self._database.execute(query, (value, self._database.number_of(page)))
 

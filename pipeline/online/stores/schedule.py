@@ -31,7 +31,7 @@ _NUMBER = "number = (SELECT number FROM pages WHERE page = ?)"
 
 
 class Demand(NamedTuple):
-    """Of a page. rate: changes a day. value: what a fresh copy is worth."""
+    """What the schedule knows of a page. rate: changes a day. value: what a fresh copy is worth."""
 
     rate: float
     value: float
@@ -66,7 +66,7 @@ class SqliteSchedule:
         return int(self._database.number("SELECT count(*) FROM schedule WHERE worth IS NOT NULL"))
 
     def sample(self, most: int) -> list[Demand]:
-        """Of all pages with a value, or of so many taken at random."""
+        """The demands of all pages with a value, or of at most `most`, taken at random."""
         database = self._database
         last = database.number("SELECT max(number) FROM schedule") or 0
         if last <= 2 * most:

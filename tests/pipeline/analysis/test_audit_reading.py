@@ -20,7 +20,7 @@ from support.paths import HERITRIX
 
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.keys.heritrix_form import HeritrixRejects, heritrix_form, lookup_key
-from crawlrank.pipeline.analysis.audit import crawl_log, entries, lines
+from crawlrank.pipeline.analysis.audit import crawl_log, entries
 from crawlrank.pipeline.precedence.heritrix_loader import load
 from crawlrank.pipeline.precedence.lint import LintSummary, lint
 
@@ -43,14 +43,16 @@ def milliseconds(text: str, form: str) -> int:
 def test_lines_are_cut_at_line_feeds_alone(texts: list[bytes], size: int) -> None:
     data = b"\n".join(texts)
     chunks = [data[at : at + size] for at in range(0, len(data), size)]
-    found = [line.as_py() for block in lines.whole_lines(chunks) for line in lines.columns(block)]
+    found = [
+        line.as_py() for block in crawl_log.whole_lines(chunks) for line in crawl_log.columns(block)
+    ]
     assert b"".join(found) == data
     assert [line.removesuffix(b"\n") for line in found] == data.split(b"\n")[: len(found)]
     assert all(line.endswith(b"\n") for line in found[:-1])
 
 
 def test_no_line_fills_the_memory() -> None:
-    blocks = list(lines.whole_lines([b"x" * 8] * 1000 + [b"\ny\n"], longest=10))
+    blocks = list(crawl_log.whole_lines([b"x" * 8] * 1000 + [b"\ny\n"], longest=10))
     assert blocks == [b"x" * 10 + b"\ny\n"]
 
 

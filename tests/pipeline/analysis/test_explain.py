@@ -18,8 +18,7 @@ from support.paths import LOOPBACK
 from support.runs import copy_of, finished, shared_warc
 
 from crawlrank.jobs.kernel.formats.order import rounded
-from crawlrank.pipeline.analysis.compare.explain import explain
-from crawlrank.pipeline.analysis.compare.standing import tie_bounds
+from crawlrank.pipeline.analysis.compare.explain import explain, tie_bounds
 
 Works = dict[str, list[Path]]
 

@@ -20,7 +20,7 @@ from warcio.archiveiterator import ArchiveIterator
 from crawlrank.jobs.kernel.captures.extraction import extract
 from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
 from crawlrank.pipeline.analysis.inspect import inspection
-from crawlrank.pipeline.analysis.inspect.inspection_json import InspectionWriter
+from crawlrank.pipeline.analysis.inspect.inspection_report import InspectionWriter
 
 AUT = SAMPLES / "aut-example.warc.gz"
 ARC = SAMPLES / "aut-example.arc.gz"

@@ -18,8 +18,7 @@ from crawlrank.jobs.kernel.captures.extraction import extract
 from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
 from crawlrank.jobs.kernel.formats.rows import Link
 from crawlrank.jobs.kernel.formats.usable import usable_key_function
-from crawlrank.pipeline.analysis.compare.explain import explain
-from crawlrank.pipeline.analysis.compare.links_to_page import links_to_page
+from crawlrank.pipeline.analysis.compare.explain import explain, links_to_page
 
 CRAWLS = {"loopback": LOOPBACK, "aut": SAMPLES / "aut-example.warc.gz"}
 HOW = {"embedded": (), "inline": INLINE, "latest": ("--captures", "latest")}

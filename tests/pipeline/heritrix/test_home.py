@@ -16,7 +16,12 @@ from support.waiting import awaited
 
 from crawlrank.jobs.kernel.errors import BadInput, Shortage
 from crawlrank.pipeline.heritrix.home import HeritrixFails, HeritrixHome
-from crawlrank.pipeline.heritrix.precedence_store import LOCK, Lookups, load, require_unlocked
+from crawlrank.pipeline.heritrix.verification import (
+    LOCK,
+    Lookups,
+    load_precedences,
+    require_unlocked,
+)
 
 LOCKED = "com.sleepycat.je.EnvironmentLockedException: The environment cannot be locked"
 TRACE = """Exception in thread "main" java.lang.ExceptionInInitializerError
@@ -102,7 +107,7 @@ def test_a_log_file_without_a_header_is_no_store(
     for name, size in (("00000000.jdb", 0), ("00000001.jdb", 40), ("00000002.jdb", 14)):
         (state / name).write_bytes(b"x" * size)
     says(java, "echo '101 entries loaded'")
-    assert load(home, tmp_path / "p.txt", state) == 101
+    assert load_precedences(home, tmp_path / "p.txt", state) == 101
     assert sorted(path.name for path in state.iterdir()) == ["00000000.jdb", "00000001.jdb"]
 
 
@@ -158,9 +163,9 @@ def test_a_loader_that_does_not_say_how_many(
 ) -> None:
     says(java, "echo 'unacceptable source file'")
     with pytest.raises(HeritrixFails, match="PrecedenceLoader says: unacceptable source file"):
-        load(home, tmp_path / "p.txt", tmp_path / "state")
+        load_precedences(home, tmp_path / "p.txt", tmp_path / "state")
     says(java, "echo '100... '; echo '101 entries loaded'; echo 'more'")
-    assert load(home, tmp_path / "p.txt", tmp_path / "state") == 101
+    assert load_precedences(home, tmp_path / "p.txt", tmp_path / "state") == 101
 
 
 def test_lookups_with_too_few_answers(home: HeritrixHome, java: Path, tmp_path: Path) -> None:

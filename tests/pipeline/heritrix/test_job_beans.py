@@ -18,8 +18,7 @@ from support.inputs.samples import needs_reference
 from support.paths import DATA, REFERENCE
 
 from crawlrank.jobs.kernel.errors import BadInput
-from crawlrank.pipeline.heritrix.job_beans import JobBeans, Wanted
-from crawlrank.pipeline.heritrix.quotas import quota_sheets
+from crawlrank.pipeline.heritrix.job_beans import JobBeans, Wanted, quota_sheets
 
 PROFILE = (DATA / "heritrix" / "profile-crawler-beans.cxml").read_bytes()
 WANTED = Wanted(6, "crawlrank/1")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from support.paths import LOOPBACK
 from support.runs import finished
 
-from crawlrank.pipeline.heritrix.quotas import quota_sheets, quotas_of, shared, surt_prefixes
+from crawlrank.pipeline.heritrix.job_beans import quota_sheets, quotas_of, shared, surt_prefixes
 from crawlrank.pipeline.precedence.page_table import RankedPages
 from crawlrank.pipeline.workfolder.results.scores_of_work import scores_of_work
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawlrank.pipeline.heritrix.growth import Growth, surt_prefix
+from crawlrank.pipeline.heritrix.pages import Growth, surt_prefix
 
 
 @pytest.mark.parametrize(

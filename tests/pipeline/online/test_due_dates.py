@@ -10,9 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.drawing import examples
 
-from crawlrank.pipeline.online.freshness.allocation import ChangingPages
+from crawlrank.pipeline.online.freshness.allocation import (
+    ChangingPages,
+    caught,
+    rival_plans,
+    shared,
+)
 from crawlrank.pipeline.online.freshness.due_dates import due_dates
-from crawlrank.pipeline.online.freshness.rivals import caught, rival_plans, shared
 
 DAYS = st.floats(0, 50)
 PAGES = st.lists(

@@ -30,8 +30,13 @@ from crawlrank.jobs.gen_graph import GenGraph
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.pipeline.cli import main
 from crawlrank.pipeline.package.build import CONFS, build, upload_package
-from crawlrank.pipeline.package.node_platform import NodePlatform
-from crawlrank.pipeline.package.wheels import DRIVER, name_of, needed_by_tasks, task_requirements
+from crawlrank.pipeline.package.wheels import (
+    DRIVER,
+    NodePlatform,
+    name_of,
+    needed_by_tasks,
+    task_requirements,
+)
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -18,9 +18,8 @@ from crawlrank.jobs.kernel.storage.while_reading import reported_position
 from crawlrank.jobs.mapreduce.launch import launch
 from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.pipeline.progress.bars import Bars
-from crawlrank.pipeline.progress.estimates import duration
 from crawlrank.pipeline.progress.plain_lines import Plain
-from crawlrank.pipeline.progress.reporter import Tracking
+from crawlrank.pipeline.progress.reporter import ProgressTracker, duration
 from crawlrank.pipeline.ranking.stop import Round, Stop
 
 
@@ -86,7 +85,7 @@ def test_the_time_left_of_rounds_is_that_of_a_geometric_series(
     """Compared with counting the rounds until the certificate is small enough."""
     stop, rounds = Stop(tolerance=1e-9), [a_round(n, factor**n, seconds) for n in (done - 1, done)]
     needed = next(n for n in range(1000) if factor**n <= 1e-9 * (1 + 1e-9))
-    tracking = Tracking(lambda: 0.0)
+    tracking = ProgressTracker(lambda: 0.0)
     tracking.step("page-rank")
     tracking.round(rounds, stop)
     assert tracking.measure is not None

@@ -19,8 +19,8 @@ from support.rankings.exact_rankings import Exact, Web
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.pipeline.data.graph import Floats, Graph
 from crawlrank.pipeline.ranking.bounds import bounds_of
+from crawlrank.pipeline.ranking.cash import opic_cycles, opic_hits_cycles
 from crawlrank.pipeline.ranking.hits import method as hits
-from crawlrank.pipeline.ranking.online import opic, opic_hits
 from crawlrank.pipeline.ranking.sites import method as sites
 from crawlrank.pipeline.ranking.sites.graph import SiteGraph
 from crawlrank.pipeline.ranking.solution import Problem, Solution
@@ -58,13 +58,13 @@ def problem(graph: Graph, stop: Stop, **inputs: object) -> Problem:
 
 
 WAYS = {
-    "opic": Way(lambda graph, stop, web: opic.solve(problem(graph, stop)), exact.opic),
+    "opic": Way(lambda graph, stop, web: opic_cycles.solve(problem(graph, stop)), exact.opic),
     "opic-hits": Way(
-        lambda graph, stop, web: opic_hits.solve(problem(graph, stop)),
+        lambda graph, stop, web: opic_hits_cycles.solve(problem(graph, stop)),
         lambda web: exact.indegree(web) + 1,
     ),
     "opic-hits by relevance": Way(
-        lambda graph, stop, web: opic_hits.solve(problem(graph, stop, weights=web.weights)),
+        lambda graph, stop, web: opic_hits_cycles.solve(problem(graph, stop, weights=web.weights)),
         exact.opic_hits,
     ),
     "hits": Way(lambda graph, stop, web: hits.solve(problem(graph, stop)), exact.hits),

@@ -20,7 +20,7 @@ from typing import Any
 
 from crawlrank.pipeline.engines.contract import Ranking
 from crawlrank.pipeline.options import RunOptions
-from crawlrank.pipeline.progress.reporter import Reporter, Several
+from crawlrank.pipeline.progress.reporter import Reporter, ReporterGroup
 from crawlrank.pipeline.ranking.stop import OnRound, Round
 from crawlrank.pipeline.run.engine import MakeEngine, engine_of
 from crawlrank.pipeline.steps import StepEntry
@@ -34,7 +34,7 @@ SECONDS = 300
 STREAMS = ("out", "err")
 
 
-class Remembering(Several):
+class Remembering(ReporterGroup):
     """Passes events on. last: how much was read when it was told so last."""
 
     last = (0, 0)

@@ -1,6 +1,6 @@
 "use strict";
 // OPIC, one read after another: the equations, and the order of all sums, of Python's simulation
-// (pipeline/ranking/aopic/simulation.py and opic_loops.py), so that both give the same numbers.
+// (pipeline/lab/simulation.py and opic_loops.py), so that both give the same numbers.
 //
 // All pages together hold cash 1. A page that is read records its cash and gives it away: to each of
 // its d targets and to the virtual page, which pays it at once to all pages in equal parts. With
@@ -8,7 +8,7 @@
 // link of every page, 1/(d + 1). A page without targets gives all to the virtual page. The clock is
 // all cash that was read so far.
 
-/** What Python's equation says; see pipeline/analysis/watch/page.py. */
+/** What Python's equation says; see pipeline/lab/watch.py. */
 const { base: BASE, damping: DAMPING } = data.equation;
 
 class Opic {

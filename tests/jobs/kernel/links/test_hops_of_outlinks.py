@@ -10,7 +10,7 @@ from support.drawing import examples
 from support.inputs.archive_samples import FIELDS, extracted, targets, warc
 
 from crawlrank.jobs.kernel.formats.rows import HERITRIX_HOPS, HOPS, LINK_HOPS
-from crawlrank.pipeline.analysis.audit.tables import HOP_NAMES
+from crawlrank.pipeline.analysis.audit.report import HOP_NAMES
 from crawlrank.pipeline.terminal.counter_meanings import meaning_of
 
 PAGE, SITEMAP, ROBOTS = "http://h/p", "http://h/sitemap.xml", "http://h/robots.txt"

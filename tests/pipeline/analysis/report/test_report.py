@@ -17,7 +17,7 @@ from support.paths import LOOPBACK, SAMPLES
 from support.runs import copy_of, finished, ranked, shared_warc
 from support.work_folders import edit_manifest
 
-from crawlrank.pipeline.analysis.report import page_rows
+from crawlrank.pipeline.analysis.report import score_section
 from crawlrank.pipeline.analysis.report.html import report_page
 from crawlrank.pipeline.cli.commands import loaded
 from crawlrank.pipeline.workfolder.manifest import Manifest
@@ -61,7 +61,7 @@ def test_best_pages_are_as_explained(work: Path, document: dict[str, Any]) -> No
     rows = document["scores"]["best"]
     assert [row["position"] for row in rows] == list(range(1, document["scores"]["pages"] + 1))
     for row in rows[:3] + rows[-2:]:
-        page = json_of("explain", row["uri"], "--work", work, "--links", page_rows.REASONS)
+        page = json_of("explain", row["uri"], "--work", work, "--links", score_section.REASONS)
         assert page["shown"] == row["uri"]
         assert page["score"] == row["score"]
         assert page["links"] == row["inlinks"]

@@ -1,1 +1,0 @@
-"""`crawlrank lab watch`: small graphs for a page in which OPIC runs before one's eyes."""

@@ -1,0 +1,201 @@
+"""Reads of pages one after another, with their cash: the crawl of Adaptive OPIC as a simulation.
+
+Source: Abiteboul, Preda, Cobena, Adaptive On-Line Page Importance Computation, WWW 2003. Every page
+holds cash, all together 1. A page that is read records its cash and gives it away: see chain.py.
+The clock G is all cash that was read so far. The virtual page pays at once what it gets, so it is
+no page of its own and is never read.
+
+Policies: random takes any page with equal probability; greedy the page with the highest cash, of
+equal ones the first; cycle the pages by number, over and over; replay an order that is given.
+
+Discovery: a page that was not read yet gets `discovery` times as much from the virtual page as it
+will get afterwards; what others get falls, so the total stays. Favour: a weight for each page. What
+the virtual page gives is in the proportion of both.
+
+The graph may change between two runs. A new page has no cash. Its importance is estimated, until it
+is read, as the mean importance of the pages that were introduced recently.
+
+Memory: 24 bytes a page and 20 bytes a read. Cost of a read: that of its edges, for greedy times log
+N; greedy with discovery or favour takes O(N) a read.
+
+`reads_by_time` gives the order in which a crawl read its pages, for Simulation.replay, from the
+times of captures or of lines of a crawl.log. A page that was fetched several times is read as
+often.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.machine.machine_code import compiled
+from crawlrank.pipeline.data.graph import Floats, Mask, Positions, Targets
+from crawlrank.pipeline.lab import loops
+from crawlrank.pipeline.lab.chain import Chain, weights_of
+from crawlrank.pipeline.ranking import opic_loops
+from crawlrank.pipeline.ranking.opic import width_of
+
+
+class Reads(NamedTuple):
+    """V reads, in order. pages: int32[V] or int64[V], as the targets are. cash: float64[V], read
+    then. clock: float64[V], G after the read."""
+
+    pages: Targets
+    cash: Floats
+    clock: Floats
+
+    @property
+    def mean_cash(self) -> float:
+        return float(self.cash.mean())
+
+
+class ReadLog(NamedTuple):
+    """All reads so far of a simulation with N pages. now: the clock G. born: float64[N], the clock
+    when each page was introduced; that of the first ones is -1, since they began with cash as of
+    one unit of the clock. prior: float64[N], the importance that they were given then."""
+
+    reads: Reads
+    now: float
+    born: Floats
+    prior: Floats
+
+
+class Simulation:
+    """A crawl that continues from call to call.
+
+    cash: float64[N], of sum 1 (to rounding) at all times; recorded: float64[N], all cash that each
+    page had when it was read. cash and favour as arguments: float64[N] above 0; cash is scaled to
+    sum 1. seed: of the policy random.
+    """
+
+    def __init__(
+        self,
+        chain: Chain,
+        cash: Floats | None = None,
+        favour: Floats | None = None,
+        discovery: float = 1.0,
+        seed: int = 0,
+    ) -> None:
+        if not 1 <= discovery < np.inf:
+            raise BadInput("discovery", f"a weight of {discovery}", "a finite number from 1 up")
+        self.chain, self.discovery, n = chain, float(discovery), chain.nodes
+        self.cash = weights_of(chain, cash, "cash")
+        self.recorded: Floats = np.zeros(n)
+        self.unread: Mask = np.ones(n, np.bool_)
+        self._equal = favour is None and discovery == 1
+        self._favour = np.ones(n) if favour is None else np.array(favour, np.float64)
+        self._weights = weights_of(chain, self._favour) * discovery
+        self._favour /= self._favour.sum()
+        self._born: Floats = np.full(n, -1.0)
+        self._prior: Floats = self.cash.copy()
+        self._rng, self._next, self._now = np.random.default_rng(seed), 0, 0.0
+        self._batches: list[Reads] = []
+
+    @property
+    def clock(self) -> float:
+        return self._now
+
+    def random(self, visits: int) -> Reads:
+        order = self._rng.integers(self.chain.nodes, size=visits)
+        return self._in_order(order)
+
+    def cycle(self, visits: int) -> Reads:
+        order = (self._next + np.arange(visits)) % self.chain.nodes
+        self._next = (self._next + visits) % self.chain.nodes
+        return self._in_order(order)
+
+    def replay(self, order: Targets) -> Reads:
+        """Read the pages in this order. Raises BadInput for a number that is no page."""
+        n = self.chain.nodes
+        if len(order) and not 0 <= int(np.min(order)) <= int(np.max(order)) < n:
+            raise BadInput("order", "a number that is no page", f"numbers from 0 to {n - 1}")
+        return self._in_order(np.asarray(order))
+
+    def greedy(self, visits: int) -> Reads:
+        pages, held = np.empty(visits, self.chain.targets.dtype), np.empty(visits)
+        if self._equal:
+            winner = np.empty(2 * width_of(self.chain.nodes), pages.dtype)
+            state = self._state(held)
+            self.cash += compiled(opic_loops.greedy)(visits, winner, *state, pages)
+        else:
+            self._favoured(pages, True, held)
+        return self._logged(pages, held)
+
+    def replace(self, chain: Chain, importance: Floats, recent: float = 1.0) -> None:
+        """Go on with other edges, and with more pages where the chain has more.
+
+        importance: float64[N] of the pages so far, estimated. recent: units of the clock; pages
+        introduced since then give new ones their mean importance, or all pages if none was. The
+        favour of a new page is the mean. Raises BadInput for fewer pages.
+        """
+        old, more = self.chain.nodes, chain.nodes - self.chain.nodes
+        if more < 0 or len(importance) != old:
+            has = f"{chain.nodes} pages and {len(importance)} importances after {old} pages"
+            raise BadInput("chain", has, f"at least {old} pages, and {old} importances")
+        newest = self._born > self._now - recent
+        mean = float(importance[newest].mean() if newest.any() else importance.mean())
+        self.chain = chain
+        self.cash = np.append(self.cash, np.zeros(more))
+        self.recorded = np.append(self.recorded, np.zeros(more))
+        self.unread = np.append(self.unread, np.ones(more, np.bool_))
+        favour = np.append(self._favour, np.full(more, float(self._favour.mean())))
+        self._favour = favour / favour.sum()
+        self._weights = self._favour * np.where(self.unread, self.discovery, 1.0)
+        self._born = np.append(self._born, np.full(more, self._now))
+        self._prior = np.append(self._prior, np.full(more, mean))
+
+    def log(self) -> ReadLog:
+        """Everything so far, as arrays of their own."""
+        kind = self.chain.targets.dtype
+        none = Reads(np.empty(0, kind), np.empty(0), np.empty(0))
+        columns = zip(*self._batches, strict=True) if self._batches else ((each,) for each in none)
+        reads = Reads(*(np.concatenate(column) for column in columns))
+        return ReadLog(reads, self._now, self._born.copy(), self._prior.copy())
+
+    def _in_order(self, numbers: npt.NDArray[Any]) -> Reads:
+        order = cast(Targets, numbers.astype(self.chain.targets.dtype))
+        held = np.empty(len(order))
+        if self._equal:
+            self.cash += compiled(opic_loops.visit)(order, 0.0, *self._state(held))
+        else:
+            self._favoured(order, False, held)
+        return self._logged(order, held)
+
+    def _state(self, held: Floats) -> tuple[object, ...]:
+        """Arguments of the loops of opic_loops.py."""
+        chain, n = self.chain, self.chain.nodes
+        constants = chain.share, chain.teleport / n, chain.edges or 0.0, 1 / n
+        return chain.offsets, chain.targets, *constants, self.cash, self.recorded, held
+
+    def _favoured(self, order: Targets, greedy: bool, held: Floats) -> None:
+        chain = self.chain
+        edges = chain.offsets, chain.targets, chain.share, chain.rest
+        state = self.cash, self.recorded, self._weights, self._favour
+        given = compiled(loops.favoured)(order, greedy, held, *edges, *state)
+        self.cash += given * self._weights
+
+    def _logged(self, pages: Targets, held: Floats) -> Reads:
+        clock = self._now + np.cumsum(held)
+        if len(held):
+            self._now = float(clock[-1])
+            self.unread[pages] = False
+        self._batches.append(Reads(pages, held, clock))
+        return self._batches[-1]
+
+
+def reads_by_time(pages: Positions, times: npt.NDArray[Any]) -> Targets:
+    """The pages by the time of their fetches, earliest first, those of equal time in their order.
+
+    pages: int64[F], -1 for a fetch of what is no page of the graph, which is left out. times: [F],
+    of any type that sorts, such as datetime64; a fetch at NaT or NaN is left out, too. Raises
+    BadInput where they are not as many.
+    """
+    if pages.shape != times.shape:
+        what = f"{len(times)} of {len(pages)} fetches"
+        raise BadInput("times", what, "a time for each fetch")
+    known = (pages >= 0) & (times == times)  # NaT and NaN equal nothing
+    order = np.argsort(times[known], kind="stable")
+    return cast(Targets, pages[known][order])

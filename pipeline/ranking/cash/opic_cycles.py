@@ -1,0 +1,106 @@
+"""OPIC as a ranking: the importance that pages have by the cash that passes through them.
+
+Source: Abiteboul, Preda, Cobena, Adaptive On-Line Page Importance Computation, WWW 2003. At first
+all N pages have the same cash. A page that is read gives it away in equal parts, to its targets and
+to a virtual page, which gives what it gets to all pages in equal parts, at once. A page without
+targets gives all to the virtual page. A page's importance is the cash that it had when it was read,
+of all that was read. In the limit that is the fixed point of the paper's chain,
+
+    x_i = sum over j->i of x_j / (n_j + 1) + g,    g the same for all, n_j the outdegree of j.
+
+Scores have the scale on which the virtual page gives each page 1, so g = 1: a page that no page
+links to has the score 1, and the virtual page, as `dummy`, has N.
+
+Policy: cycle, that is all pages by their ids, again and again. The history is that of the last
+cycle, as the whole history comes nearer only like 1/cycles, whatever the policy (docs/opic.md).
+
+Certificate. Let h be the cash of the last cycle, A h what pages get of it from pages, and
+r = h/g - A h/g - 1. A is not negative and no column of it sums to more than m / (m + 1), m being
+the largest outdegree. So with M = (I - A)^-1 and the exact scores x* = M 1,
+    |h_i/g - x*_i| <= eta x*_i with eta = max|r|, and |h/g - x*|_1 <= (m + 1) |r|_1.
+The certificate is the smaller bound on the L1 distance by the sum of the scores. It holds for any
+g; here g is an N-th of what the virtual page gets. What rounding can do to r is part of it.
+
+Stopping rule: as many cycles as wanted, or the certificate. Memory: 16 bytes a node. An interrupted
+ranking continues after its last cycle.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+
+import numpy as np
+
+from crawlrank.pipeline.data.csr import Csr
+from crawlrank.pipeline.data.graph import Floats, Positions
+from crawlrank.pipeline.ranking.cash.loops import imbalance, read_pages, total
+from crawlrank.pipeline.ranking.certificate import SAFETY
+from crawlrank.pipeline.ranking.solution import Problem, Solution, State, exact
+from crawlrank.pipeline.ranking.stop import Round
+
+
+def solve(problem: Problem) -> Solution:
+    """Scores of at least 1. The cycle's certificate tells whether the tolerance was reached."""
+    csr, stop, n = problem.csr, problem.stop, problem.csr.nodes
+    if not n:
+        return exact(csr, np.zeros(0))
+    share, (held, rounds) = share_of(csr), _begin(problem)
+    while not stop.over(rounds):
+        started = time.monotonic()
+        virtual = total(share, held)
+        start = 0.0 if rounds else 1 / n
+        read_pages(csr.offsets, csr.sources, share, start, held, virtual)
+        entry = _entry(len(rounds) + 1, csr, share, held)
+        rounds.append({**entry, "seconds": round(time.monotonic() - started, 3)})
+        now = State(held, 0.0, rounds)
+        problem.on_round(rounds[-1], rounds, lambda now=now: now)  # type: ignore[misc]
+    return Solution(held / (total(share, held) / n), float(n), rounds)
+
+
+def shares(scores: Floats, outdegrees: Positions, more: Mapping[str, Floats]) -> Floats:
+    return scores / (outdegrees + 1)
+
+
+def base(weights: Floats | None) -> Floats:
+    return np.ones(1)
+
+
+def share_of(csr: Csr) -> Floats:
+    """The part of its cash that a page gives to each target and to the virtual page, float64[N]."""
+    share = csr.outdegrees.astype(np.float64)
+    share += 1
+    return np.divide(1, share, out=share)
+
+
+def _begin(problem: Problem) -> tuple[Floats, list[Round]]:
+    """What pages held when they were read last, and the rounds so far."""
+    state, n = problem.state, problem.csr.nodes
+    if state is None or state.vector.shape != (n,) or state.vector.dtype != np.float64:
+        return np.zeros(n), []
+    return state.vector.copy(), list(state.rounds)
+
+
+def _entry(number: int, csr: Csr, share: Floats, held: Floats) -> Round:
+    """A cycle with its certificate; errors are those of scores."""
+    gift = total(share, held) / csr.nodes
+    edges = csr.offsets, csr.sources
+    whole, most, sure, surest = (each / gift for each in imbalance(*edges, share, held, gift))
+    mass, eta = float(held.sum()) / gift, surest * SAFETY
+    by_lengths = (int(csr.outdegrees.max()) + 1) * sure / mass
+    by_eta = eta / (1 - eta) if eta < 1 else math.inf
+    bound = min(by_lengths, by_eta) * SAFETY
+    return {
+        "round": number,
+        "nodes": csr.nodes,
+        "edges": csr.edges,
+        "dangling": int(np.count_nonzero(csr.outdegrees == 0)),
+        "mass": mass + csr.nodes,
+        "residual_l1": whole,
+        "residual_max": most,
+        "certificate": bound,
+        "eta": eta,
+        "probability_certificate": 2 * bound,
+        "seconds": 0.0,
+    }

@@ -1,1 +1,0 @@
-"""OPIC on a Csr: pages that are read give away cash, one kind of it or two."""
