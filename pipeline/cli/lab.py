@@ -58,7 +58,7 @@ preference_options = grouped(
         callback=_weighted,
         metavar="REGEX=WEIGHT",
         help="Pages with this in their URI get so many times as much from the virtual page. With"
-        " --work; may be given several times.",
+        " WORK; may be given several times.",
     ),
     option(
         "--favour-words",
@@ -79,7 +79,7 @@ preference_options = grouped(
         type=OUTPUT,
         multiple=True,
         help="Replay the fetches of this log of Heritrix, instead of the captures' times. With"
-        " --work; may be given several times.",
+        " WORK; may be given several times.",
     ),
 )
 
