@@ -154,7 +154,7 @@ def aopic(
     Equal options give equal figures and CSV files. Needs matplotlib, which is the extra `plot`.
     """
     if work is None and preferences != NONE_PREFERRED:
-        raise click.UsageError("--favour, --favour-words and --crawl-log need --work")
+        raise click.UsageError("--favour, --favour-words and --crawl-log need WORK")
     if (preferences.anchors is None) != (not preferences.words):
         raise click.UsageError("--favour-words and --anchors belong together")
     from crawlrank.pipeline.lab.lab import run_lab

@@ -261,7 +261,7 @@ def test_a_file_that_does_not_load_ends_with_3_and_a_cure(tmp_path: Path) -> Non
     assert said.code == 3
     assert "p.txt, line 2: blank line" in said.err
     assert "Lines that stop it: 2" in said.err
-    assert "--lint" in said.err
+    assert "`crawlrank audit`" in said.err
 
 
 def test_missing_and_foreign_files_end_with_3(tmp_path: Path) -> None:

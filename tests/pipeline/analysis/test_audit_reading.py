@@ -212,7 +212,7 @@ def test_the_files_of_the_loader_table(case: Case, tmp_path: Path) -> None:
             entries_of(path)
     elif case.exception:
         _, read = entries_of(path)
-        with pytest.raises(BadInput, match=r"So no crawl can have followed it.*--lint"):
+        with pytest.raises(BadInput, match=r"So no crawl can have followed it.*crawlrank audit"):
             read.require_loaded(path)
     else:
         assert stored(path) == asked_for(load(path))
