@@ -198,7 +198,7 @@ def _require_plan(folder: Path, summary: _Summary) -> None:
     """Raise BadInput for what is no plan, or one of rankings that were made anew since. A work
     folder may be on another machine by now."""
     if summary.planned_from is None:
-        cure = "A work folder goes with --work. Make an older plan anew."
+        cure = "A work folder is the argument WORK. Make an older plan anew."
         raise BadInput(str(folder), "no plan", "a folder that `crawlrank plan` has made", cure)
     for work, mark in summary.planned_from.items():
         if Path(work).is_dir() and mark_of(Path(work)) != mark:

@@ -107,7 +107,7 @@ def _graphs(
     if poisson is not None and not 0 < poisson < nodes:
         raise BadInput("aopic-lab", f"a mean indegree of {poisson}", "one above 0, below the nodes")
     if work is None and preferences != NONE_PREFERRED:
-        raise BadInput("aopic-lab", "preferences without a crawl", "a work folder: --work")
+        raise BadInput("aopic-lab", "preferences without a crawl", "a work folder, WORK")
     if work is None:
         return LabGraphs(nodes, exponent, poisson)
     crawl = crawled_web(work, preferences)
