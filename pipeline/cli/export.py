@@ -216,7 +216,7 @@ def _write(
         if form == "heritrix":
             counts, taken = _heritrix(ranked, output, tmp, options, filters, chosen)
         else:
-            from crawlrank.pipeline.precedence.export_scores import export_scores
+            from crawlrank.pipeline.precedence.export import export_scores
 
             written = export_scores(ranked, output, tmp, options, form, filters, chosen)
             left = {f"left out: {reason}": n for reason, n in written.left_out.items() if n}
@@ -239,7 +239,7 @@ def _heritrix(
     chosen: list[Filter],
 ) -> tuple[dict[str, int], Taken]:
     if filters.any:
-        from crawlrank.pipeline.precedence.export_scores import export_filtered_precedence
+        from crawlrank.pipeline.precedence.export import export_filtered_precedence
 
         summary, taken = export_filtered_precedence(ranked, output, tmp, options, filters, chosen)
     else:

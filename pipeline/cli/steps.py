@@ -33,7 +33,7 @@ from crawlrank.pipeline.cli.parameters.options import (
     www_options,
 )
 from crawlrank.pipeline.cli.parameters.progress_options import Progress, plain_progress_options
-from crawlrank.pipeline.engines.text import archive_reports, selecting, steps
+from crawlrank.pipeline.engines.text import selecting, steps
 from crawlrank.pipeline.ranking.stop import Round, Stop
 from crawlrank.pipeline.run.parameters import read_rank_report, write_rank_report
 from crawlrank.pipeline.workfolder.archives import given_archives, require_readable
@@ -97,7 +97,7 @@ def extract_links(
             sources, output, captures, launcher, extraction,
             tables=form == "parquet", anchors=anchors,
         )  # fmt: skip
-        counters = archive_reports.totals(reports)
+        counters = steps.totals(reports)
         shown.done("extract-links", {"rows": {"archives": len(reports)}, "counters": counters})
     print_counts({"archives": len(reports)}, counters)
     require_readable(reports, skip_bad_files, strict)

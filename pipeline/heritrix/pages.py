@@ -40,7 +40,7 @@ from crawlrank.jobs.kernel.formats.rows import LINK_HOPS
 from crawlrank.pipeline.analysis.audit.entries import ROWS, EntriesReport, read_entries
 from crawlrank.pipeline.data.database import batches, feed
 from crawlrank.pipeline.heritrix.job_beans import host_in_surt
-from crawlrank.pipeline.precedence.heritrix_column import forms
+from crawlrank.pipeline.precedence.lines import forms
 from crawlrank.pipeline.workfolder.results.finished import Finished
 
 MOST_HOPS = 1000  # Heritrix keeps the last 50 letters, and a number for those before

@@ -8,12 +8,19 @@ The file has each spelling in the form in which Heritrix looks it up
 (jobs/kernel/keys/heritrix_form.py). Each form stands there once, with the best class of its
 spellings. Lines are ordered by score, then by bytes. Memory: NODE_BYTES a node, none for URIs;
 DuckDB gets the rest.
+
+The pages of a ranking as a list: a line a page, best first (score_formats.py), or as the file
+that Heritrix loads, with all spellings of the pages that filters take.
+
+To crawlers other than Heritrix, which know no keys, every other spelling would be a page of its
+own, so a list has each page once.
 """
 
 from __future__ import annotations
 
 import math
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
@@ -21,21 +28,25 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from crawlrank.jobs.kernel.errors import BadInput, count_of
 from crawlrank.jobs.kernel.formats.order import DIGITS
 from crawlrank.jobs.kernel.keys.heritrix_form import NOT_OF_THE_WEB
 from crawlrank.jobs.kernel.storage.temporary import temporary_folder
-from crawlrank.pipeline.data.database import database
+from crawlrank.pipeline.data.database import batches, database
 from crawlrank.pipeline.data.datasets import require_name, write_file
 from crawlrank.pipeline.data.graph import Floats, Mask
 from crawlrank.pipeline.data.memory import half_of_machine
 from crawlrank.pipeline.data.output.standard_output import STDOUT, write_output
-from crawlrank.pipeline.precedence.aliases import CapturedHosts
 from crawlrank.pipeline.precedence.beans import beans_fragment
 from crawlrank.pipeline.precedence.caveats import Caveat, CutCounts, LinkCounts, caveats_of
-from crawlrank.pipeline.precedence.lines import Formed, Lines
+from crawlrank.pipeline.precedence.filters import Filter, PageFilters
+from crawlrank.pipeline.precedence.lines import CapturedHosts, Formed, Lines
 from crawlrank.pipeline.precedence.options import PrecedenceOptions
+from crawlrank.pipeline.precedence.page_table import RankedPages, Taken, open_pages
+from crawlrank.pipeline.precedence.score_formats import FORMATS, with_bounds
 from crawlrank.pipeline.precedence.scored import FIXED, Scored, open_scored
 from crawlrank.pipeline.ranking.bounds import rounded
 from crawlrank.pipeline.ranking.classes import CUT_BYTES, PREFERENCE_BYTES, Classes, cut, places_of
@@ -299,3 +310,69 @@ def _cut_counts(summary: PrecedenceSummary, ties: Ties) -> CutCounts:
         unscored=summary.nodes_without_score,
         near=summary.nodes_near_a_boundary_by_score,
     )
+
+
+WITH_ALL_COLUMNS = ("csv", "jsonl", "parquet")
+KEYS = pa.schema([("key", pa.string())])
+NO_FILTERS = PageFilters()
+
+
+@dataclass
+class Written:
+    """pages: lines. without_score: those of them. left_out: pages that no line was written for,
+    by reason. taken: what filters left."""
+
+    pages: int = 0
+    without_score: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+    taken: Taken = field(default_factory=Taken)
+
+
+def export_scores(
+    ranked: RankedPages,
+    output: Path,
+    tmp: Path,
+    options: PrecedenceOptions,
+    form: str,
+    filters: PageFilters = NO_FILTERS,
+    chosen: list[Filter] | None = None,
+) -> Written:
+    """Write the file `output`, or to standard output, in a format of FORMATS. chosen: the
+    conditions of the filters. tmp: a folder for data larger than memory. Raises BadInput."""
+    written = Written()
+    columns = form in WITH_ALL_COLUMNS
+    with open_pages(ranked, tmp, options, filters, chosen or [], columns=columns) as table:
+        written.taken = table.count(ranked.where)
+        written.left_out["without a URI"] = written.taken.without_uri
+        pages = _counted(table.rows(), written)
+        if columns:
+            pages = (with_bounds(batch, options) for batch in pages)
+        write_output(FORMATS[form](pages, written.left_out, options.bins), output)
+    return written
+
+
+def _counted(pages: Iterable[pa.RecordBatch], written: Written) -> Iterator[pa.RecordBatch]:
+    for batch in pages:
+        written.pages += len(batch)
+        written.without_score += batch["score"].null_count
+        yield batch
+
+
+def export_filtered_precedence(
+    ranked: RankedPages,
+    output: Path,
+    tmp: Path,
+    options: PrecedenceOptions,
+    filters: PageFilters,
+    chosen: list[Filter],
+) -> tuple[PrecedenceSummary, Taken]:
+    """The file that Heritrix loads, with the pages that the filters take. Raises BadInput."""
+    keys = tmp / "taken.parquet"
+    with open_pages(ranked, tmp, options, filters, chosen, columns=False) as table:
+        taken = table.count(ranked.where)
+        with pq.ParquetWriter(keys, KEYS, compression="lz4") as writer:
+            for batch in batches(table.db, table.taken("key")):
+                writer.write_batch(batch.cast(KEYS))
+    part = PartOfPages(keys, taken.summary())
+    summary = export_precedence(ranked.scores, ranked.uris, output, tmp, options, part=part)
+    return summary, taken

@@ -4,6 +4,17 @@ Forms stay in Arrow from their dataset to the file, and no Python object is made
 spellings have the same form: a URI is in its dataset once, so only mended ones can coincide. Forms
 with the same hash as another are found first, and only they are grouped by their strings. Then
 DuckDB sorts all lines within its memory limit.
+
+Columns of URIs in the form in which Heritrix looks them up (jobs/kernel/keys/heritrix_form.py).
+
+Nearly every URI of a crawl is its own form. Arrow finds these by one expression, without a Python
+object for each. Only the others go one by one through the steps that mend.
+
+Aliases of URIs: the same with the other scheme, and with or without `www.` before the host.
+
+A line counts for one spelling only. A site that a crawl met as http has no line for https, under
+which it may be met next time. So each page may have lines for its aliases, with its class; what is
+listed anyhow keeps its own.
 """
 
 from __future__ import annotations
@@ -11,6 +22,7 @@ from __future__ import annotations
 import contextlib
 from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
@@ -19,10 +31,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from crawlrank.jobs.kernel.keys.heritrix_form import (
+    IS_FORM,
+    MAX_LENGTH,
+    HeritrixRejects,
+    heritrix_form,
+)
 from crawlrank.jobs.kernel.storage.arrow_files import native_file
 from crawlrank.pipeline.data.database import batches, feed
-from crawlrank.pipeline.precedence.aliases import CapturedHosts, aliases, count_hosts
-from crawlrank.pipeline.precedence.heritrix_column import forms
 from crawlrank.pipeline.precedence.options import Alias
 from crawlrank.pipeline.precedence.scored import NO_NODE
 from crawlrank.pipeline.ranking.classes import Numbers, Order, Preferences, preferred_first
@@ -225,3 +241,112 @@ def _written(batch: pa.RecordBatch) -> bytes:
     lines = pc.binary_join_element_wise(batch["form"], TAILS.take(batch["precedence"]), "")
     offsets = np.frombuffer(lines.buffers()[1], np.int32)[lines.offset :]
     return bytes(memoryview(lines.buffers()[2])[offsets[0] : offsets[len(lines)]])
+
+
+@dataclass(frozen=True, eq=False)
+class Forms:
+    """forms: of every URI, or the URI itself where there is none. rewritten: where the form differs
+    from the URI. reasons: why there is no form, else null."""
+
+    forms: pa.StringArray
+    rewritten: npt.NDArray[np.bool_]
+    reasons: pa.StringArray
+
+
+def forms(uris: pa.StringArray) -> Forms:
+    """The forms of a column of URIs, none of which is null."""
+    usual = pc.and_(
+        pc.match_substring_regex(uris, f"^(?:{IS_FORM})$"),
+        pc.less_equal(pc.binary_length(uris), MAX_LENGTH),
+    )
+    others = np.flatnonzero(~usual.to_numpy(zero_copy_only=False))
+    rewritten = np.zeros(len(uris), bool)
+    reasons: list[str | None] = [None] * len(others)
+    if not len(others):
+        return Forms(uris, rewritten, pa.nulls(len(uris), pa.string()))
+    unusual_uris = uris.take(pa.array(others)).to_pylist()
+    mended = list(unusual_uris)
+    for number, uri in enumerate(unusual_uris):
+        try:
+            mended[number] = lasting_form(uri)
+        except HeritrixRejects as error:
+            reasons[number] = str(error)
+    rewritten[others] = [form != uri for form, uri in zip(mended, unusual_uris, strict=True)]
+    unusual, nothing = pc.invert(usual), pa.nulls(len(uris), pa.string())
+    return Forms(
+        pc.replace_with_mask(uris, unusual, pa.array(mended, pa.string())),
+        rewritten,
+        pc.replace_with_mask(nothing, unusual, pa.array(reasons, pa.string())),
+    )
+
+
+def lasting_form(uri: str) -> str:
+    """The form of the URI, if that is its own form: only such a line passes lint."""
+    form = heritrix_form(uri)
+    if form != uri and heritrix_form(form) != form:
+        raise HeritrixRejects("a form that Heritrix reads as another URI")
+    return form
+
+
+#: no port, which would be another one; a name of two labels or more, and no address
+_SCHEME = r"^http(?P<s>s?)://(?P<rest>[^/:@\[]+/.*)$"
+_NAME = r"^(?P<scheme>https?://)(?P<www>www\.)?(?P<host>[^/:@\[]+\.[^/:@\[0-9][^/:@\[]*)(?P<rest>[:/].*)$"
+#: of each captured host, `www.` or not, what it was met as
+_HOSTS = """
+SELECT count(*), count(*) FILTER (http <> https), count(*) FILTER (www <> bare) FROM
+(SELECT bool_or(form LIKE 'http:%') AS http, bool_or(form LIKE 'https:%') AS https,
+ bool_or(split_part(form, '/', 3) LIKE 'www.%') AS www,
+ bool_or(split_part(form, '/', 3) NOT LIKE 'www.%') AS bare FROM spelled
+ GROUP BY regexp_replace(split_part(split_part(form, '/', 3), ':', 1), '^www[.]', ''))
+"""
+
+
+@dataclass(frozen=True)
+class CapturedHosts:
+    """hosts: those captured, with and without www the same. one_scheme: met by http or by https
+    alone. one_www: met with www alone, or without it alone."""
+
+    hosts: int
+    one_scheme: int
+    one_www: int
+
+
+def aliases(uris: pa.StringArray, kinds: Sequence[Alias]) -> Iterator[pa.StringArray]:
+    """Columns of aliases, null where a URI has none: a column for each kind, and for both."""
+    columns = [uris]
+    for kind in kinds:
+        made = [
+            _other_scheme(column) if kind == "scheme" else _other_www(column) for column in columns
+        ]
+        yield from (_short(column) for column in made)
+        columns += made
+
+
+def count_hosts(db: duckdb.DuckDBPyConnection) -> CapturedHosts:
+    """Reads the view `spelled`: the column form, of captured URIs."""
+    (counts,) = db.execute(_HOSTS).fetchall()
+    return CapturedHosts(*counts)
+
+
+def _other_scheme(uris: pa.StringArray) -> pa.StringArray:
+    fields = pc.extract_regex(uris, _SCHEME)
+    other = pc.if_else(pc.equal(fields.field("s"), "s"), "http://", "https://")
+    return _joined(fields, other, fields.field("rest"))
+
+
+def _other_www(uris: pa.StringArray) -> pa.StringArray:
+    fields = pc.extract_regex(uris, _NAME)
+    # `www.example` is no name of a site without its www.
+    added = pc.if_else(pc.starts_with(fields.field("host"), "www."), None, "www.")
+    other = pc.if_else(pc.equal(fields.field("www"), "www."), "", added)
+    return _joined(
+        fields, fields.field("scheme"), other, fields.field("host"), fields.field("rest")
+    )
+
+
+def _joined(fields: pa.StructArray, *pieces: pa.StringArray) -> pa.StringArray:
+    return pc.if_else(fields.is_valid(), pc.binary_join_element_wise(*pieces, ""), None)
+
+
+def _short(uris: pa.StringArray) -> pa.StringArray:
+    return pc.if_else(pc.less_equal(pc.binary_length(uris), MAX_LENGTH), uris, None)

@@ -27,8 +27,7 @@ from crawlrank.pipeline.data.database import batches, database
 from crawlrank.pipeline.data.parquet import parquet_batches, parquet_file
 from crawlrank.pipeline.precedence.filters import DETAILS, Filter, PageFilters
 from crawlrank.pipeline.precedence.options import PrecedenceOptions
-from crawlrank.pipeline.precedence.page_details import make_degrees, make_latest
-from crawlrank.pipeline.precedence.score_formats import PAGE
+from crawlrank.pipeline.precedence.score_formats import PAGE, make_degrees, make_latest
 from crawlrank.pipeline.precedence.scored import ByKey, decoded, insert, row_batches
 from crawlrank.pipeline.ranking.classes import cut, preferences, preferred_first
 from crawlrank.pipeline.workfolder.results.finished import Finished

@@ -11,16 +11,43 @@ function and a row of FORMATS.
 
 bins: the last class. Pages without score were captured and come last. nutch gets 0.15 for them, the
 score that the equation gives to a page without incoming links. Memory: some batches of pages.
+
+The configuration of Browsertrix Crawler: its seeds and its scope, by the class of a page.
+
+Its fields are those of https://crawler.docs.browsertrix.com/user-guide/yaml-config/. A crawl by a
+browser is expensive, so the classes say how far it goes:
+
+    class 1          a seed; the links of the page to its own host are followed, one hop
+    other classes    a seed, and no links of it
+    the last class   no seed, and excluded, so that no link of class 1 leads to it
+
+The lines are JSON, which YAML reads. Pages come best first, so the last class comes last.
+
+What the captures and the graph say of each page: tables of a database, by key.
+
+    latest   key, status, media_type, hops
+    degrees  key, links_in, links_out: of nodes
+
+The status is that of the page's latest capture that has one; its media type, and the hops from a
+seed that Heritrix gives, likewise. A redirect from one spelling of a page to another one, such as
+http to https, says nothing of the page: it counts only where there is no other capture. Captures at
+the same time: that of the lowest status, so that a page comes before an error.
+
+The latest capture is a maximum of numbers in which its time stands before its status and the number
+of its media type or hops: numbers of a fixed size are what DuckDB groups in little memory, and
+spills.
 """
 
 from __future__ import annotations
 
 import functools
 import json
+import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -28,10 +55,10 @@ import pyarrow.parquet as pq
 
 from crawlrank.jobs.kernel.rank.equation import RECIPE
 from crawlrank.pipeline.data.output.spreadsheets import csv_pieces
-from crawlrank.pipeline.precedence.browsertrix import config_lines
 from crawlrank.pipeline.precedence.options import PrecedenceOptions
 from crawlrank.pipeline.ranking.bounds import most_wrong, rounded
 from crawlrank.pipeline.ranking.sites.names import domain_name, host_name
+from crawlrank.pipeline.workfolder.results.finished import Finished
 
 PAGE = pa.schema(
     [
@@ -173,3 +200,106 @@ FORMATS: dict[str, Callable[[PageBatches, LeftOut, int], Iterator[bytes]]] = {
     "nutch": _nutch,
 }
 BINARY = ("parquet",)
+
+
+#: what JavaScript's regular expressions give a meaning
+_SPECIAL = re.compile(r"[\\^$.|?*+()\[\]{}/-]")
+_BEGINNING = re.compile(r"https?://(?:www[0-9]*\.)?", re.IGNORECASE)
+_OF_ANY_SCHEME = r"^https?:\/\/(www[\d]*\.)?"  # Browsertrix takes these for one page
+
+
+def config_lines(pages: Iterable[tuple[str, int]], last_class: int) -> Iterator[str]:
+    """The file, line by line. pages: URI and class, the best first."""
+    yield "# seeds and scope for Browsertrix Crawler, by the classes of a ranking of crawlrank"
+    yield "seeds:"
+    is_last = False
+    for uri, number in pages:
+        if number >= last_class > 1:
+            if not is_last:
+                yield "exclude:"
+            is_last = True
+            yield f"- {json.dumps(exclusion(uri))}"
+        else:
+            scope = {"scopeType": "host", "depth": 1} if number == 1 else {"scopeType": "page"}
+            yield f"- {json.dumps({'url': uri} | scope)}"
+
+
+def exclusion(uri: str) -> str:
+    """The regular expression of JavaScript that matches a page in the form in which Browsertrix
+    looks: with parameters in the order of their names."""
+    begin = _BEGINNING.match(uri)
+    rest = uri[begin.end() :] if begin else uri
+    path, mark, query = rest.partition("?")
+    if mark:
+        parameters = sorted(query.split("&"), key=lambda each: each.partition("=")[0])
+        path += "?" + "&".join(parameters)
+    return _OF_ANY_SCHEME + _SPECIAL.sub(r"\\\g<0>", path) + "$"
+
+
+STATUSES = 1000  # 0 to 999, three digits
+LATER = 10**15  # above all timestamps of 14 digits: for captures that count
+NAMES = 1 << 32  # media types, and ways of hops, at most
+
+VISITS = """
+    CREATE TABLE visits AS SELECT uri, coalesce(try_cast(timestamp AS BIGINT), 0) AS moment,
+    CASE WHEN status BETWEEN 0 AND 999 THEN status END::BIGINT AS status,
+    nullif(lower(trim(split_part(media_type, ';', 1))), '') AS media_type, hops FROM {visited}
+"""
+#: spellings that redirect to their own page
+TURNING = """
+    CREATE TABLE turning AS SELECT DISTINCT r.source AS uri FROM {redirected} r
+    JOIN counts a ON a.uri = r.source JOIN counts b ON b.uri = r.target WHERE a.key = b.key
+"""
+NUMBERED = """
+    CREATE TABLE numbered_{0} AS SELECT {0}, row_number() OVER (ORDER BY {0}) AS number
+    FROM (SELECT DISTINCT {0} FROM visits WHERE {0} IS NOT NULL)
+"""
+RANKED = f"""
+    CREATE VIEW weighed_visits AS SELECT c.key AS key, v.status AS status, t.number AS type,
+    h.number AS way, (CASE WHEN v.status BETWEEN 300 AND 399 AND s.uri IS NOT NULL
+        THEN 0 ELSE {LATER} END + least(v.moment, {LATER - 1})) * {STATUSES}
+        + ({STATUSES - 1} - coalesce(v.status, {STATUSES - 1})) AS weight
+    FROM visits v JOIN counts c USING (uri) LEFT JOIN turning s USING (uri)
+    LEFT JOIN numbered_media_type t USING (media_type) LEFT JOIN numbered_hops h USING (hops)
+"""
+LATEST = f"""
+    CREATE TABLE latest AS SELECT key, ({STATUSES - 1} - g.status % {STATUSES})::SMALLINT AS status,
+    t.media_type AS media_type, h.hops AS hops FROM
+    (SELECT key, max(weight) FILTER (status IS NOT NULL) AS status,
+        max(weight::HUGEINT * {NAMES} + type) FILTER (type IS NOT NULL) AS type,
+        max(weight::HUGEINT * {NAMES} + way) FILTER (way IS NOT NULL) AS way
+     FROM weighed_visits GROUP BY key) g
+    LEFT JOIN numbered_media_type t ON t.number = (g.type % {NAMES})::BIGINT
+    LEFT JOIN numbered_hops h ON h.number = (g.way % {NAMES})::BIGINT
+"""
+NO_LATEST = """
+    CREATE TABLE latest (key VARCHAR, status SMALLINT, media_type VARCHAR, hops VARCHAR)
+"""
+NO_DEGREES = "CREATE TABLE degrees (key VARCHAR, links_in BIGINT, links_out BIGINT)"
+
+
+def make_latest(db: duckdb.DuckDBPyConnection, finished: Finished | None) -> None:
+    """Make `latest` in a database that has the table `counts` of spellings. Without a run, or where
+    URIs are not known, it has no rows."""
+    if finished is None or not finished.has_uris:
+        db.execute(NO_LATEST)
+        return
+    visited, redirected = finished.view("visited"), finished.view("redirected")
+    with finished.reading():
+        db.execute(VISITS.format(visited=visited))
+        db.execute(TURNING.format(redirected=redirected))
+    for name in ("media_type", "hops"):
+        db.execute(NUMBERED.format(name))
+    db.execute(RANKED)
+    db.execute(LATEST)
+    db.execute("DROP VIEW weighed_visits; DROP TABLE visits; DROP TABLE turning")
+
+
+def make_degrees(db: duckdb.DuckDBPyConnection, finished: Finished | None) -> None:
+    """Make `degrees`; without a run it has no rows."""
+    if finished is None:
+        db.execute(NO_DEGREES)
+        return
+    degrees = finished.view("degrees")
+    with finished.reading():
+        db.execute(f"CREATE TABLE degrees AS SELECT key, links_in, links_out FROM {degrees}")

@@ -18,8 +18,8 @@ from crawlrank.pipeline.ranking.stop import Round, Stop
 from crawlrank.pipeline.steps import ArchiveReport
 from crawlrank.pipeline.terminal.text import json_text
 from crawlrank.pipeline.version import crawlrank_version
+from crawlrank.pipeline.workfolder.manifest import utc_now
 from crawlrank.pipeline.workfolder.masking import masked, masked_all
-from crawlrank.pipeline.workfolder.run_history import utc_now
 
 SCHEMA = "crawlrank-log/1"
 EVERY = 5.0  # seconds between two events `progress`

@@ -40,15 +40,15 @@ from crawlrank.pipeline.terminal.streams import reader_has_left
 from crawlrank.pipeline.version import crawlrank_version
 from crawlrank.pipeline.workfolder.archives import extraction_totals
 from crawlrank.pipeline.workfolder.lock import Lock, looked_at
-from crawlrank.pipeline.workfolder.manifest import Manifest
-from crawlrank.pipeline.workfolder.masking import masked
-from crawlrank.pipeline.workfolder.rankings import labels, ranking_folder
-from crawlrank.pipeline.workfolder.run_history import (
+from crawlrank.pipeline.workfolder.manifest import (
     Invocation,
+    Manifest,
     runs_before,
     seconds_of_steps,
     utc_now,
 )
+from crawlrank.pipeline.workfolder.masking import masked
+from crawlrank.pipeline.workfolder.rankings import labels, ranking_folder
 
 EVERY = 0.5  # seconds between two writes while a step goes on
 RUNNING, DONE, FAILED, INTERRUPTED = "running", "done", "failed", "interrupted"

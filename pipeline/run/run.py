@@ -41,9 +41,8 @@ from crawlrank.pipeline.run.step_state import DamagedDataset, StepState
 from crawlrank.pipeline.steps import RANK, STEPS, StepEntry
 from crawlrank.pipeline.workfolder.imported import SELECT, require_import, steps_of
 from crawlrank.pipeline.workfolder.lock import Lock, locked
-from crawlrank.pipeline.workfolder.manifest import Manifest, require_manifest
+from crawlrank.pipeline.workfolder.manifest import Invocation, Manifest, add_run, require_manifest
 from crawlrank.pipeline.workfolder.rankings import new_ranking, take_graph
-from crawlrank.pipeline.workfolder.run_history import Invocation, add_run
 from crawlrank.pipeline.workfolder.work_folder import (
     OF_RANKING,
     clear_leftovers,

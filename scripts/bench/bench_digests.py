@@ -18,7 +18,7 @@ from crawlrank.pipeline.options import RunOptions
 from crawlrank.pipeline.progress import Reporter
 from crawlrank.pipeline.run.run import run
 from crawlrank.pipeline.steps import EMBEDDED
-from crawlrank.pipeline.workfolder import digests
+from crawlrank.pipeline.workfolder import dataset_store
 from crawlrank.pipeline.workfolder.integrity import checked
 from crawlrank.pipeline.workfolder.manifest import Manifest
 
@@ -47,7 +47,7 @@ def main() -> None:
     parser.add_argument("--runner", default=EMBEDDED)
     asked = parser.parse_args()
     reading, syncing = Clock(), Clock()
-    digests._digest = reading.around(digests._digest)
+    dataset_store._digest = reading.around(dataset_store._digest)
     os.fsync = syncing.around(os.fsync)
     with tempfile.TemporaryDirectory() as folder:
         work, begun = Path(folder, "work"), time.perf_counter()

@@ -22,7 +22,7 @@ from crawlrank.jobs.mapreduce.job import Job
 from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.jobs.mapreduce.runners.local import LocalRunner
 from crawlrank.pipeline.engines.text import steps
-from crawlrank.pipeline.engines.text.plain_ranking import plain_rounds
+from crawlrank.pipeline.engines.text.rounds import plain_rounds
 from crawlrank.pipeline.ranking.stop import Stop
 
 Row = dict[str, Any]

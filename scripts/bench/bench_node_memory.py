@@ -30,7 +30,7 @@ from crawlrank.pipeline.data.csr import OFFSETS, OUTDEGREES, SOURCES
 from crawlrank.pipeline.data.memory import LEAST, Memory
 from crawlrank.pipeline.engines.contract import Ranking
 from crawlrank.pipeline.engines.embedded import ids, ranks, scores
-from crawlrank.pipeline.engines.embedded.canonicalization.numbering import URIS
+from crawlrank.pipeline.engines.embedded.canonicalization.canonicalize import URIS
 from crawlrank.pipeline.engines.embedded.engine import EmbeddedEngine
 from crawlrank.pipeline.precedence import export as precedence
 from crawlrank.pipeline.precedence.options import PrecedenceOptions

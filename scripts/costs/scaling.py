@@ -16,7 +16,7 @@ from typing import Any
 
 from emr_costs import EXTRACTED, PAGES_A_TB
 
-from crawlrank.pipeline.engines.text.packed_ranges import usual_partitions
+from crawlrank.pipeline.engines.text.packed_ranking import usual_partitions
 from crawlrank.pipeline.estimate.projection import CORE_OF_A_VCPU, HADOOP, NODE, OPIC, STEP
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "scaling.md"
@@ -126,7 +126,7 @@ def _limits_table(
         (
             "packed blocks of a round, at most: one for each pair of partitions",
             f"{partitions**2:,}",
-            "most pairs have none; larger partitions, `LARGEST` in packed_ranges.py",
+            "most pairs have none; larger partitions, `LARGEST` in packed_ranking.py",
         ),
         (
             "archives that the driver looks at before the first job",

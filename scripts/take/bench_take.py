@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from crawlrank.pipeline.precedence import page_table  # noqa: E402
-from crawlrank.pipeline.precedence.export_scores import (  # noqa: E402
+from crawlrank.pipeline.precedence.export import (  # noqa: E402
     export_filtered_precedence,
     export_scores,
 )

@@ -22,15 +22,14 @@ from crawlrank.jobs.kernel.errors import BadInput, JobFailed
 from crawlrank.jobs.mapreduce.job import Job
 from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.pipeline.cli import main
-from crawlrank.pipeline.engines.text import archive_reports
-from crawlrank.pipeline.engines.text.cluster_extraction import LOST
 from crawlrank.pipeline.engines.text.emr_cluster import held_cluster
 from crawlrank.pipeline.engines.text.engine import TextEngine
+from crawlrank.pipeline.engines.text.extraction import LOST
 from crawlrank.pipeline.options import RunOptions
 from crawlrank.pipeline.progress.reporter import Reporter
 from crawlrank.pipeline.run.engine import engine_of
 from crawlrank.pipeline.steps import ArchiveTask
-from crawlrank.pipeline.workfolder.archives import given_archives, reports
+from crawlrank.pipeline.workfolder.archives import given_archives, reports, require_readable
 from crawlrank.pipeline.workfolder.manifest import Manifest
 
 NAMES = ("a", "dies", "c")
@@ -80,9 +79,9 @@ def test_an_archive_whose_task_dies_costs_itself(
     assert [report.error for _, report in again] == [LOST]
     assert all(engine.store.exists(f"links/{task.part}") for task, _ in (*done, *again))
     told = [report for _, report in done]
-    archive_reports.require_readable(told, skip_bad_files=True, strict=False)
+    require_readable(told, skip_bad_files=True, strict=False)
     with pytest.raises(BadInput, match=r"dies\.warc\.gz: the task that read it failed each time"):
-        archive_reports.require_readable(told, skip_bad_files=False, strict=False)
+        require_readable(told, skip_bad_files=False, strict=False)
 
 
 @pytest.mark.slow

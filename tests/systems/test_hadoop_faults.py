@@ -37,8 +37,8 @@ from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.jobs.mapreduce.outcome import Outcome, outcome_of
 from crawlrank.jobs.mapreduce.runners.applications import AT_WORK
 from crawlrank.pipeline.engines.contract import Ranking
-from crawlrank.pipeline.engines.text.cluster_extraction import LOST
 from crawlrank.pipeline.engines.text.engine import TextEngine
+from crawlrank.pipeline.engines.text.extraction import LOST
 from crawlrank.pipeline.ranking.methods import METHODS
 from crawlrank.pipeline.ranking.stop import Round, Stop
 from crawlrank.pipeline.steps import ArchiveTask

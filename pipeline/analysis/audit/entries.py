@@ -56,8 +56,7 @@ from crawlrank.pipeline.precedence.heritrix_loader import (
     read_lines,
     with_scheme,
 )
-from crawlrank.pipeline.precedence.lint import LAST_CLASS, examine, uri_problem
-from crawlrank.pipeline.precedence.lint_problems import Finding, finding
+from crawlrank.pipeline.precedence.lint import LAST_CLASS, Finding, examine, finding, uri_problem
 
 ROWS = pa.schema(
     [("uri", pa.string()), ("precedence", pa.int32()), ("line", pa.int64()), ("cause", pa.string())]

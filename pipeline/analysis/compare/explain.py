@@ -38,13 +38,13 @@ from crawlrank.jobs.kernel.formats.order import rounded
 from crawlrank.jobs.kernel.formats.rows import LINK_HOPS
 from crawlrank.jobs.kernel.keys.heritrix_form import HeritrixRejects
 from crawlrank.pipeline.precedence.caveats import Caveat, caveats_in
-from crawlrank.pipeline.precedence.heritrix_column import lasting_form
+from crawlrank.pipeline.precedence.lines import lasting_form
 from crawlrank.pipeline.ranking.bounds import Bounds
 from crawlrank.pipeline.ranking.classes import class_of
 from crawlrank.pipeline.ranking.sites.names import NAMES
 from crawlrank.pipeline.steps import SUMMARY
 from crawlrank.pipeline.workfolder.results.finished import Finished, Node
-from crawlrank.pipeline.workfolder.results.line_search import first_lines
+from crawlrank.pipeline.workfolder.results.lines import first_lines
 from crawlrank.pipeline.workfolder.results.page_keys import key_maker
 
 SHOWN = 3

@@ -19,8 +19,7 @@ from crawlrank.pipeline.data.datasets import move
 from crawlrank.pipeline.data.memory import LOOPS, Memory, require_memory
 from crawlrank.pipeline.data.scores_file import DUMMY, SCORES, open_scores, read_dummy
 from crawlrank.pipeline.engines.contract import Ranking, ValidationInput
-from crawlrank.pipeline.engines.embedded.canonicalization.canonicalize import canonicalize
-from crawlrank.pipeline.engines.embedded.canonicalization.numbering import URIS
+from crawlrank.pipeline.engines.embedded.canonicalization.canonicalize import URIS, canonicalize
 from crawlrank.pipeline.engines.embedded.extraction import extract_archives
 from crawlrank.pipeline.engines.embedded.graph.gen_graph import gen_graph, opic_graph
 from crawlrank.pipeline.engines.embedded.graph.transposition import transposed
@@ -34,9 +33,12 @@ from crawlrank.pipeline.engines.embedded.ids import (
 from crawlrank.pipeline.engines.embedded.ranks import INTERVAL, rank
 from crawlrank.pipeline.engines.embedded.scores import join_scores
 from crawlrank.pipeline.engines.embedded.selection.select_links import FOLDS, select_links
-from crawlrank.pipeline.engines.embedded.sites.collapsing import collapse, open_sites
-from crawlrank.pipeline.engines.embedded.sites.numbering import hosts_of_pages
-from crawlrank.pipeline.engines.embedded.sites.site_table import write_sites
+from crawlrank.pipeline.engines.embedded.sites.collapsing import (
+    collapse,
+    hosts_of_pages,
+    open_sites,
+    write_sites,
+)
 from crawlrank.pipeline.precedence.caveats import LinkCounts
 from crawlrank.pipeline.precedence.export import export_precedence
 from crawlrank.pipeline.precedence.options import PrecedenceOptions

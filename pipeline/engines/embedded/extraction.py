@@ -2,17 +2,19 @@
 
 An archive is a task, or its ranges are (range_extraction.py); the largest archives begin first.
 Memory: 300 MiB a process.
+
+Work on parts of datasets by the pool of processes, where every part is needed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import cast
+from typing import TypeVar, cast
 
 from crawlrank.jobs.kernel.captures.extraction_code import prepare
 from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
-from crawlrank.jobs.kernel.errors import died
+from crawlrank.jobs.kernel.errors import BadInput, died
 from crawlrank.jobs.kernel.machine.cores import at_a_time
 from crawlrank.jobs.kernel.storage.opening import size_to_read
 from crawlrank.pipeline.data.workers import Died, Tell, answers
@@ -128,3 +130,32 @@ class _BytesRead:
         elif isinstance(work, RangeWork) and work.number != WHOLE:
             end = min(work.part.end, self._sizes[work.archive.task.content])
             self.at(work, end - work.part.begin)
+
+
+PartWork = TypeVar("PartWork")
+PartResult = TypeVar("PartResult")
+
+PROCESS_BYTES = 150 << 20  # of a process that has imported what it needs, and of a block
+
+
+def part_results(
+    work: Callable[[PartWork, Tell], PartResult],
+    tasks: Sequence[PartWork],
+    processes: int,
+    path_of: Callable[[PartWork], Path],
+) -> list[PartResult]:
+    """The result of every task, in their order. path_of: the file that a task reads.
+
+    Raises BadInput where a process dies.
+    """
+    results: dict[int, PartResult] = {}
+    for task, result in answers(work, tasks, processes):
+        if isinstance(result, Died):
+            raise BadInput(
+                str(path_of(task)),
+                f"the process that read it died ({result.how})",
+                "a part that can be read in the memory there is",
+                "Run it again with less --memory or fewer --jobs, so that it takes less.",
+            )
+        results[id(task)] = result
+    return [results[id(task)] for task in tasks]

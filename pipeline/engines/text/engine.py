@@ -20,9 +20,8 @@ from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.pipeline.data.graph import read_graph
 from crawlrank.pipeline.engines.contract import Ranking, ValidationInput
 from crawlrank.pipeline.engines.text import steps
-from crawlrank.pipeline.engines.text.cluster_extraction import ClusterExtraction
+from crawlrank.pipeline.engines.text.extraction import ClusterExtraction, extract_here
 from crawlrank.pipeline.engines.text.hits_rounds import hits_rounds
-from crawlrank.pipeline.engines.text.local_extraction import extract_here
 from crawlrank.pipeline.engines.text.rounds import checkpoint, rank, scores_in
 from crawlrank.pipeline.engines.text.selecting import select_links
 from crawlrank.pipeline.precedence.captured import captured_columns
@@ -33,9 +32,13 @@ from crawlrank.pipeline.ranking.hits.method import relevance_of
 from crawlrank.pipeline.ranking.options import Ties
 from crawlrank.pipeline.ranking.stop import OnRound, Round, Stop
 from crawlrank.pipeline.steps import TEXT, TEXT_AT_URL, ArchiveReport, ArchiveTask, StepEntry
-from crawlrank.pipeline.workfolder.claim import claim
-from crawlrank.pipeline.workfolder.dataset_store import DatasetStore
-from crawlrank.pipeline.workfolder.far import bringing, links_that_count, of_archives
+from crawlrank.pipeline.workfolder.dataset_store import (
+    DatasetStore,
+    bringing,
+    links_that_count,
+    of_archives,
+)
+from crawlrank.pipeline.workfolder.lock import claim
 from crawlrank.pipeline.workfolder.manifest import Manifest
 
 

@@ -15,7 +15,7 @@ from crawlrank.jobs.kernel.storage.stores import join
 from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.jobs.select_links import TIMES
 from crawlrank.pipeline.data.datasets import ORDER
-from crawlrank.pipeline.engines.text.delivering import Locations, delivering
+from crawlrank.pipeline.engines.text.steps import Locations, delivering
 from crawlrank.pipeline.steps import StepResult
 
 

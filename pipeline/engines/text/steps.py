@@ -2,13 +2,23 @@
 
 On this machine the jobs write to a temporary folder beside the outputs, which gets its name when
 all jobs are done. `crawlrank run` and the commands call the same functions.
+
+The archives of an extraction job: their names on its command line, and its reports of them.
+
+Where the jobs of a step write, and how that becomes the outputs of the step.
 """
 
 from __future__ import annotations
 
+import contextlib
+import json
+import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
+from urllib.parse import quote
 
 from crawlrank.jobs import assign_ids as assign_ids_job
 from crawlrank.jobs import fold_chains
@@ -26,20 +36,21 @@ from crawlrank.jobs.kernel.formats.side_lines import download
 from crawlrank.jobs.kernel.formats.usable import require_usable
 from crawlrank.jobs.kernel.keys.keys import Www
 from crawlrank.jobs.kernel.links.pdf_links import require_reader
+from crawlrank.jobs.kernel.storage import stores
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl, as_path_or_url
 from crawlrank.jobs.kernel.storage.stores import join, remove
+from crawlrank.jobs.kernel.storage.temporary import plain_path, temporary_folder
 from crawlrank.jobs.mapreduce.launch import launch
 from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.jobs.mapreduce.outcome import Outcome
 from crawlrank.jobs.respell import Respell
-from crawlrank.pipeline.data.datasets import ORDER, by_score, deliver
+from crawlrank.pipeline.data.datasets import ORDER, LineKey, by_score, deliver
 from crawlrank.pipeline.data.parquet import deliver_rows
 from crawlrank.pipeline.data.scores_file import write_parquet
-from crawlrank.pipeline.engines.text.archive_reports import archive_reports, writable_names
-from crawlrank.pipeline.engines.text.delivering import Locations, delivering, working_beside
 from crawlrank.pipeline.engines.text.rounds import rank, scores_in
 from crawlrank.pipeline.ranking.stop import Round, Stop
-from crawlrank.pipeline.steps import ArchiveReport, StepResult
+from crawlrank.pipeline.steps import ArchiveReport, ArchiveTask, StepResult
+from crawlrank.pipeline.workfolder.counting import add_counters
 
 
 def extract_links(
@@ -254,3 +265,97 @@ def join_scores(
 def result_of(outcome: Outcome, main: str) -> StepResult:
     rows = {(main if name == "main" else name): count for name, count in outcome.rows.items()}
     return StepResult(rows, dict(sorted(outcome.counters.items())))
+
+
+ExtractedArchive = tuple[ArchiveTask, ArchiveReport]
+
+
+def writable_names(archives: Sequence[PathOrUrl], tmp: Path) -> dict[str, PathOrUrl]:
+    """name for the job -> archive. The name is the archive's own, or that of a link in tmp where
+    mrjob's list of archives cannot have the own one."""
+    names: dict[str, PathOrUrl] = {}
+    for number, archive in enumerate(archives):
+        if not isinstance(archive, Path):
+            names[_writable_url(archive)] = archive
+            continue
+        folder = archive.parent.resolve() if ".." in archive.parts else archive.parent.absolute()
+        path = str(folder / archive.name)  # as mrjob will write it, without `..`
+        if not path.isprintable() or path != path.strip():
+            folder = tmp / f"archive-{number}"
+            folder.mkdir()
+            link = folder / quote(os.fsencode(archive.name))
+            link.symlink_to(path)
+            path = str(link.absolute())
+        names[path] = archive
+    return names
+
+
+def _writable_url(url: str) -> str:
+    if not url.isprintable() or url != url.strip():
+        raise BadInput(ascii(url), "a URL with control characters", cure="Copy the archive.")
+    return url
+
+
+def archive_reports(outcome: Outcome, names: Mapping[str, PathOrUrl]) -> list[ArchiveReport]:
+    """The job's report of each archive. names: of writable_names."""
+    damage: dict[str, list[list[Any]]] = {}
+    for note in outcome.notes.get("damage", ()):
+        name, *item = json.loads(note.value)
+        damage.setdefault(name, []).append(item)
+    reports = []
+    for note in outcome.notes.get("archive", ()):
+        end = json.loads(note.value)
+        name, error, digest = end["archive"], end.get("error"), end.get("digest", "")
+        path, damaged = str(names[name]), damage.get(name, [])
+        reports.append(ArchiveReport(path, note.part, end["counters"], damaged, error, digest))
+    return reports
+
+
+def totals(reports: Sequence[ArchiveReport]) -> dict[str, int]:
+    total: Counter[str] = Counter()
+    for report in reports:
+        add_counters(total, report.counters)
+    return dict(sorted(total.items()))
+
+
+Locations = Sequence[PathOrUrl]
+
+
+@contextlib.contextmanager
+def working_beside(output: Path, launcher: Launcher) -> Iterator[Launcher]:
+    """The launcher with a temporary folder beside the output, on the same file system."""
+    with contextlib.ExitStack() as stack:
+        try:
+            output.parent.mkdir(parents=True, exist_ok=True)
+            tmp = stack.enter_context(temporary_folder(output.parent))
+        except OSError as error:
+            raise BadInput(
+                str(output.parent),
+                f"cannot be written ({error.strerror})",
+                "a folder for the output",
+                "Name another output.",
+            ) from error
+        yield replace(launcher, tmp=stack.enter_context(plain_path(tmp)))
+
+
+@contextlib.contextmanager
+def delivering(
+    launcher: Launcher, outputs: Mapping[PathOrUrl, LineKey | None]
+) -> Iterator[tuple[Launcher, list[PathOrUrl]]]:
+    """A launcher, and for each output the folder for a job to write to.
+
+    outputs: each with the key that its rows are merged by where it is one file. On this machine the
+    folders become the outputs when the block ends well. At a URL they are the outputs: old ones are
+    removed, and a dataset counts once its job has left its mark.
+    """
+    first = next(iter(outputs))
+    if not isinstance(first, Path):
+        for output in outputs:
+            stores.remove(output)
+        yield launcher, list(outputs)
+        return
+    with working_beside(first, launcher) as beside:
+        folders = [beside.tmp / f"output-{number}" for number in range(len(outputs))]
+        yield beside, list(folders)
+        for folder, (output, key) in zip(folders, outputs.items(), strict=True):
+            deliver(folder, Path(output), key)

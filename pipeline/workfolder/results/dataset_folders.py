@@ -16,8 +16,7 @@ from pathlib import Path
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.formats.side_lines import download
 from crawlrank.jobs.kernel.storage import stores
-from crawlrank.pipeline.workfolder.dataset_store import NEAR, DatasetStore
-from crawlrank.pipeline.workfolder.far import of_archives
+from crawlrank.pipeline.workfolder.dataset_store import NEAR, DatasetStore, of_archives
 from crawlrank.pipeline.workfolder.imported import SELECT, require_finished
 from crawlrank.pipeline.workfolder.integrity import AGAIN, cure_of, fault_of
 from crawlrank.pipeline.workfolder.manifest import Manifest, require_manifest

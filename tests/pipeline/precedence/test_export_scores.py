@@ -14,7 +14,7 @@ from support.inputs.samples import write
 from support.paths import LOOPBACK
 from support.runs import finished
 
-from crawlrank.pipeline.precedence.browsertrix import exclusion
+from crawlrank.pipeline.precedence.score_formats import exclusion
 
 #: Java's Float.parseFloat takes these, and so do all others
 DECIMAL = re.compile(r"[0-9]+(\.[0-9]+)?(e[-+][0-9]+)?")

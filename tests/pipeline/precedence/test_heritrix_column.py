@@ -16,7 +16,7 @@ from support.paths import DATA
 
 from crawlrank.jobs.kernel.keys import heritrix_form as module
 from crawlrank.jobs.kernel.keys.heritrix_form import HeritrixRejects
-from crawlrank.pipeline.precedence.heritrix_column import forms
+from crawlrank.pipeline.precedence.lines import forms
 
 UTF8 = HOSTILE.filter(lambda uri: not re.search("[\ud800-\udfff]", uri))  # as datasets have it
 

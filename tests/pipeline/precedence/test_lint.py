@@ -21,8 +21,7 @@ from crawlrank.pipeline.precedence.heritrix_loader import (
     read_entry,
     read_lines,
 )
-from crawlrank.pipeline.precedence.lint import Finding, LintSummary, lint
-from crawlrank.pipeline.precedence.lint_problems import PROBLEMS
+from crawlrank.pipeline.precedence.lint import PROBLEMS, Finding, LintSummary, lint
 
 GOOD = "http://h.example/a 5"
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlrank.pipeline.workfolder.results.line_search import first_lines, lines_with
+from crawlrank.pipeline.workfolder.results.lines import first_lines, lines_with
 
 LINE = st.text("ab ", max_size=4).map(str.encode)
 BEGINNINGS = st.lists(st.text("ab ", min_size=1, max_size=3).map(str.encode), max_size=4)

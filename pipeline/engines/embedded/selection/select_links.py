@@ -14,7 +14,7 @@ from pathlib import Path
 from crawlrank.jobs.kernel.captures.choosing import CaptureRules
 from crawlrank.jobs.kernel.keys.keys import Www
 from crawlrank.pipeline.data.database import database
-from crawlrank.pipeline.engines.embedded.part_pool import PROCESS_BYTES, part_results
+from crawlrank.pipeline.engines.embedded.extraction import PROCESS_BYTES, part_results
 from crawlrank.pipeline.engines.embedded.selection.decisions import (
     decide,
     write_folds,

@@ -11,27 +11,42 @@ Blocks of links go to DuckDB as numbers, which groups them within its memory lim
     of_pages.npy   int32[N] or int64[N], the site of each page
     offsets.npy    int64[S + 1]; sources.npy int64[P]; weights.npy float64[P]: see SiteGraph
     sites.parquet  site, pages, links_in, links_out, sites_in, sites_out, by number
+
+The site of every page, from the keys in map/map.parquet.
+
+Keys of a host follow each other, so a batch of keys is a few runs of pages of one host. Only runs
+reach Python and DuckDB, which numbers the sites in the order of their names. In an imported graph
+whose ids do not follow its keys a site has many runs, and still one number. Memory: 4 bytes a page
+for the result, 8 from 2^31 sites on; a batch; and what DuckDB may take, which spills.
+
+The table of sites of a ranking: ranks/sites.parquet, a row for each site, by name.
+
+Columns: site; pages; links_in and links_out, the links between its pages and those of other sites;
+sites_in and sites_out, how many sites these lead from and to; score; share, the score by the sum of
+all sites' scores. Memory: 8 bytes a site, and a batch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from crawlrank.jobs.kernel.errors import BadInput, count_of
 from crawlrank.pipeline.data.arrays import Growing, open_array, release, save
 from crawlrank.pipeline.data.csr import OFFSETS, SOURCES, Csr, open_csr
 from crawlrank.pipeline.data.database import batches, database, feed
 from crawlrank.pipeline.data.graph import Positions
-from crawlrank.pipeline.data.parquet import CHECKED
-from crawlrank.pipeline.engines.embedded.sites.numbering import site_of_pages
+from crawlrank.pipeline.data.parquet import CHECKED, parquet_batches, reading
+from crawlrank.pipeline.data.scores_file import SCORES, open_scores
 from crawlrank.pipeline.ranking.inputs import SiteBy, SiteWeight
 from crawlrank.pipeline.ranking.sites.graph import SiteGraph
-from crawlrank.pipeline.ranking.sites.names import NAMES
+from crawlrank.pipeline.ranking.sites.names import NAMES, host_name
 
 SITES, OF_PAGES, EDGE_WEIGHTS = "sites.parquet", "of_pages.npy", "weights.npy"
 BLOCK = 1 << 20  # links
@@ -136,3 +151,82 @@ def open_sites(folder: Path) -> SiteGraph:
         open_array(folder / SOURCES, (np.int64,), CURE),
         open_array(folder / EDGE_WEIGHTS, (np.float64,), CURE),
     )
+
+
+RUNS = pa.schema([("first", pa.int64()), ("pages", pa.int64()), ("site", pa.string())])
+ONE_RUN = "Give map and graph of one and the same run."
+
+#: number: from 0, in byte order of the names
+SITES = """
+    CREATE TABLE sites AS
+    SELECT row_number() OVER (ORDER BY site) - 1 AS number, site, sum(pages)::BIGINT AS pages
+    FROM runs GROUP BY site
+"""
+NUMBERED = """
+    SELECT r.first AS first, r.pages AS pages, s.number AS number
+    FROM runs r JOIN sites s USING (site)
+"""
+
+
+def hosts_of_pages(keys: Path, nodes: int, tmp: Path, *, budget: int, threads: int) -> Positions:
+    """The number of the host of each page. budget: bytes of memory. Raises BadInput."""
+    with database(tmp, budget=budget - 8 * nodes, threads=threads) as (db, _):
+        return site_of_pages(db, keys, host_name, nodes)
+
+
+def site_of_pages(
+    db: duckdb.DuckDBPyConnection, keys: Path, name_of: Callable[[str], str], nodes: int
+) -> Positions:
+    """int32[nodes] or int64[nodes], by id; leaves the table `sites` in the database.
+
+    keys: a file of map with a key for each node. name_of: of a site, by the part of a key before
+    its first `)`. Raises BadInput where there are not so many keys.
+    """
+    feed(db, "read_runs", RUNS, reading(keys, _runs(keys, name_of)))
+    db.execute("CREATE TABLE runs AS SELECT * FROM read_runs")
+    db.execute(SITES)
+    sites, pages = db.execute("SELECT count(*), coalesce(sum(pages), 0) FROM sites").fetchall()[0]
+    if pages != nodes:
+        expected = f"one for each of {nodes:,} nodes"
+        raise BadInput(str(keys), count_of(pages, "key"), expected, ONE_RUN)
+    of_pages: Positions = np.empty(nodes, np.int32 if sites < 2**31 else np.int64)
+    for batch in batches(db, NUMBERED):
+        first, length, number = (column.to_numpy() for column in batch.columns)
+        ends = np.cumsum(length)
+        within = np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - length, length)
+        of_pages[np.repeat(first, length) + within] = np.repeat(number, length)
+    db.execute("DROP TABLE runs")
+    return of_pages
+
+
+def _runs(keys: Path, name_of: Callable[[str], str]) -> Iterator[pa.RecordBatch]:
+    """Runs of pages of one host: the first id, how many, and the name of the site."""
+    done = 0
+    for batch in parquet_batches(keys, ["key"]):
+        if not len(batch):
+            continue
+        parts = pc.list_element(pc.split_pattern(batch["key"], ")", max_splits=1), 0)
+        runs = pc.run_end_encode(parts)
+        ends = runs.run_ends.to_numpy().astype(np.int64)
+        begins = np.append(np.zeros(1, np.int64), ends[:-1])
+        names = [name_of(part) for part in runs.values.to_pylist()]
+        columns = [pa.array(done + begins), pa.array(ends - begins), pa.array(names, pa.string())]
+        yield pa.record_batch(columns, RUNS)
+        done += len(batch)
+
+
+SCHEMA = pa.schema([*COUNTED, ("score", pa.float64()), ("share", pa.float64())])
+
+
+def write_sites(collapsed: Path, ranks: Path) -> None:
+    """Add the table to the folder `ranks`, which has the scores. collapsed: of `collapse`."""
+    sites, done = open_sites(collapsed), 0
+    scores = np.empty(sites.nodes)
+    scores[sites.of_pages] = open_scores(ranks / SCORES, len(sites.of_pages))
+    total = float(scores.sum())
+    with (ranks / SITES).open("wb") as stream, pq.ParquetWriter(stream, SCHEMA, **CHECKED) as file:
+        for batch in parquet_batches(collapsed / SITES, COUNTED.names):
+            some = scores[done : done + len(batch)]
+            done += len(batch)
+            columns = [*batch.columns, pa.array(some), pa.array(some / total)]
+            file.write_batch(pa.record_batch(columns, SCHEMA))

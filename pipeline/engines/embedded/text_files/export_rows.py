@@ -25,7 +25,7 @@ from crawlrank.pipeline.data.pairs import Naturals, Pairs, distinct_pairs
 from crawlrank.pipeline.data.parquet import parquet_batches
 from crawlrank.pipeline.data.scores_file import DUMMY as DUMMY_FILE
 from crawlrank.pipeline.data.scores_file import HUBS, SCORES, open_scores, read_dummy
-from crawlrank.pipeline.engines.embedded.canonicalization.numbering import URIS
+from crawlrank.pipeline.engines.embedded.canonicalization.canonicalize import URIS
 from crawlrank.pipeline.engines.embedded.columns import CAPTURE_SCHEMA, capture_blocks, link_blocks
 from crawlrank.pipeline.engines.embedded.graph.gen_graph import key_pairs
 from crawlrank.pipeline.engines.embedded.graph.transposition import transposed

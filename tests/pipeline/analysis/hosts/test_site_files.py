@@ -16,8 +16,8 @@ from support.runs import copy_of, finished, ranked, shared_warc
 
 from crawlrank.pipeline.analysis.hosts.site_table import COLUMNS, read_sites
 from crawlrank.pipeline.analysis.hosts.table_files import SITE_ENDINGS, write_table
+from crawlrank.pipeline.engines.embedded.sites.collapsing import SCHEMA
 from crawlrank.pipeline.engines.embedded.sites.collapsing import SITES as WRITTEN
-from crawlrank.pipeline.engines.embedded.sites.site_table import SCHEMA
 
 #: b and c have one link from a each; d has those of b and c
 WEB = {

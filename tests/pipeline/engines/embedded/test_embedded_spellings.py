@@ -11,8 +11,10 @@ from support.inputs.samples import HOSTILE
 
 from crawlrank.jobs.kernel.keys.keys import Www
 from crawlrank.jobs.kernel.keys.surt_keys import surt_key
-from crawlrank.pipeline.engines.embedded.canonicalization.having_keys import having_keys
-from crawlrank.pipeline.engines.embedded.canonicalization.spelling_table import distinct_strings
+from crawlrank.pipeline.engines.embedded.canonicalization.spelling_table import (
+    distinct_strings,
+    having_keys,
+)
 
 REAL = [
     b"http://www.example.org/a/b.html?c=d&e=%20f",

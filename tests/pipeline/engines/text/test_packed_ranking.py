@@ -36,7 +36,7 @@ from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.jobs.pack_graph import PackGraph
 from crawlrank.jobs.packed_round import PackedRound
 from crawlrank.pipeline.data.graph import Graph, read_graph
-from crawlrank.pipeline.engines.text import packed_ranges
+from crawlrank.pipeline.engines.text import packed_ranking
 from crawlrank.pipeline.engines.text.packed_ranking import rank_packed
 from crawlrank.pipeline.engines.text.rounds import rank
 from crawlrank.pipeline.ranking.certificate import certificate
@@ -208,9 +208,9 @@ def test_far_fewer_rounds_than_plain_ones(tmp_path: Path, launcher: Launcher) ->
 
 def test_partitions_follow_from_the_size(tmp_path: Path, launcher: Launcher) -> None:
     path = write_graph(WEB, tmp_path / "graph")
-    assert len(packed_ranges.plan_of(path, launcher).labels) == 1
+    assert len(packed_ranking.plan_of(path, launcher).labels) == 1
     os.truncate(path, 100_000_000)  # what follows is a hole, and no line
-    assert len(packed_ranges.plan_of(path, launcher).labels) == 6
+    assert len(packed_ranking.plan_of(path, launcher).labels) == 6
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz"])
@@ -220,9 +220,9 @@ def test_partitions_are_about_equal(suffix: str, tmp_path: Path, launcher: Launc
     if suffix:
         data, path = path.read_bytes(), tmp_path / "graph.gz"
         path.write_bytes(gzip.compress(data))
-        size = path.stat().st_size * packed_ranges.INFLATED
-    assert packed_ranges.text_bytes(sized_parts(path)) == size
-    plan = packed_ranges.plan_of(path, launcher, 6)
+        size = path.stat().st_size * packed_ranking.INFLATED
+    assert packed_ranking.text_bytes(sized_parts(path)) == size
+    plan = packed_ranking.plan_of(path, launcher, 6)
     assert len(plan.labels) == 6
     assert set(plan.points) <= set(plan.group_points)
     cuts = np.searchsorted(WEB.ids, [*plan.points, WEB.nodes])
@@ -232,12 +232,12 @@ def test_partitions_are_about_equal(suffix: str, tmp_path: Path, launcher: Launc
 
 def test_many_partitions_are_larger() -> None:
     """Each pair of them exchanges a block."""
-    counts = [packed_ranges.usual_partitions(10**power) for power in range(6, 14)]
+    counts = [packed_ranking.usual_partitions(10**power) for power in range(6, 14)]
     assert counts == sorted(counts)
     assert counts[:4] == [1, 1, 6, 62]  # 16 MB each
-    assert packed_ranges.usual_partitions(64 * 16_000_000) == 64
-    assert packed_ranges.usual_partitions(4 * 64 * 16_000_000) == 2 * 64
-    assert counts[-1] == round(10**13 / packed_ranges.LARGEST)
+    assert packed_ranking.usual_partitions(64 * 16_000_000) == 64
+    assert packed_ranking.usual_partitions(4 * 64 * 16_000_000) == 2 * 64
+    assert counts[-1] == round(10**13 / packed_ranking.LARGEST)
 
 
 # going on

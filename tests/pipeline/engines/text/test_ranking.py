@@ -17,8 +17,7 @@ from crawlrank.jobs.kernel.formats.lines import DUMMY, parse_graph_line
 from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.jobs.page_rank import PageRank
 from crawlrank.pipeline.engines.text.packed_ranking import rank_packed
-from crawlrank.pipeline.engines.text.plain_ranking import plain_rounds
-from crawlrank.pipeline.engines.text.rounds import rank
+from crawlrank.pipeline.engines.text.rounds import plain_rounds, rank
 from crawlrank.pipeline.ranking.stop import Stop
 
 # two hubs, a dangling node, a node that nothing links to, a cycle apart

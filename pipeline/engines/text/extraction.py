@@ -1,4 +1,6 @@
-"""Extraction of archives by jobs on a cluster; an archive whose tasks all fail costs only itself.
+"""Extraction of archives by jobs on this machine, some archives a job.
+
+Extraction of archives by jobs on a cluster; an archive whose tasks all fail costs only itself.
 
 Small archives share a task. Hadoop tries a failed task again some times, and then fails the job;
 here the job goes on without a few such tasks. A second job reads the archives without a report,
@@ -11,20 +13,75 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from multiprocessing.pool import ThreadPool
 from typing import NamedTuple
 
 from crawlrank.jobs.extract_links import ExtractLinks
 from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
 from crawlrank.jobs.kernel.storage import stores
-from crawlrank.jobs.kernel.storage.opening import PathOrUrl, absolute, size_of
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl, absolute, size_of, size_to_read
 from crawlrank.jobs.mapreduce.launch import launch
 from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.jobs.mapreduce.outcome import Outcome
-from crawlrank.pipeline.engines.text.archive_reports import ExtractedArchive, archive_reports
+from crawlrank.pipeline.engines.text.steps import (
+    ExtractedArchive,
+    archive_reports,
+    writable_names,
+)
 from crawlrank.pipeline.steps import ArchiveReport, ArchiveTask
+from crawlrank.pipeline.workfolder.dataset_store import DatasetStore
 from crawlrank.pipeline.workfolder.manifest import fingerprint
 from crawlrank.pipeline.workfolder.work_folder import OF_ARCHIVES
+
+ARCHIVES_A_JOB = 4  # archives for each process in one job, so that a kill costs no more than these
+
+
+def extract_here(
+    tasks: Sequence[ArchiveTask],
+    options: ExtractionOptions,
+    launcher: Launcher,
+    store: DatasetStore,
+) -> Iterator[ExtractedArchive]:
+    """Each archive once its parts are in the store, or with its error."""
+    at_once = ARCHIVES_A_JOB * (launcher.processes or 1)
+    sizes = [size_to_read(task.archive) for task in tasks]
+    for before in range(0, len(tasks), at_once):
+        counting = _counting_from(before, sizes, launcher)
+        yield from _extract(tasks[before : before + at_once], options, counting, store)
+
+
+def _extract(
+    tasks: Sequence[ArchiveTask],
+    options: ExtractionOptions,
+    launcher: Launcher,
+    store: DatasetStore,
+) -> Iterator[ExtractedArchive]:
+    by_path = {str(task.archive): task for task in tasks}
+    with launcher.scratch("extract-links") as tmp:
+        links, captures = tmp / "links", tmp / "captures"
+        names = writable_names([task.archive for task in tasks], tmp)
+        args, side = options.arguments(), {"captures": captures}
+        outcome = launch(ExtractLinks, list(names), links, launcher, args, side)
+        for report in archive_reports(outcome, names):
+            task = by_path[report.path]
+            store.put_file(links / report.part, f"links/{task.part}")
+            store.put_file(captures / report.part, f"captures/{task.part}")
+            yield task, report
+
+
+def _counting_from(before: int, sizes: Sequence[int], launcher: Launcher) -> Launcher:
+    """The launcher, with progress counted over all archives. sizes: of these, in bytes."""
+    on_task, on_read = launcher.on_task, launcher.on_read
+    read_before, size = sum(sizes[:before]), sum(sizes)
+    if on_task is not None:
+        launcher = replace(
+            launcher, on_task=lambda job, done, _: on_task(job, before + done, len(sizes))
+        )
+    if on_read is not None:
+        launcher = replace(launcher, on_read=lambda done, _: on_read(read_before + done, size))
+    return launcher
+
 
 FOR_A_TASK = 1 << 28  # bytes of archives; small ones share a task, which takes seconds to start
 AT_ONCE = 16
