@@ -157,7 +157,7 @@ RUNS = pa.schema([("first", pa.int64()), ("pages", pa.int64()), ("site", pa.stri
 ONE_RUN = "Give map and graph of one and the same run."
 
 #: number: from 0, in byte order of the names
-SITES = """
+NUMBERED_SITES = """
     CREATE TABLE sites AS
     SELECT row_number() OVER (ORDER BY site) - 1 AS number, site, sum(pages)::BIGINT AS pages
     FROM runs GROUP BY site
@@ -184,7 +184,7 @@ def site_of_pages(
     """
     feed(db, "read_runs", RUNS, reading(keys, _runs(keys, name_of)))
     db.execute("CREATE TABLE runs AS SELECT * FROM read_runs")
-    db.execute(SITES)
+    db.execute(NUMBERED_SITES)
     sites, pages = db.execute("SELECT count(*), coalesce(sum(pages), 0) FROM sites").fetchall()[0]
     if pages != nodes:
         expected = f"one for each of {nodes:,} nodes"
