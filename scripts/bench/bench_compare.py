@@ -1,4 +1,4 @@
-"""CPU seconds and memory of explain, diff and audit-precedence on a made crawl.
+"""CPU seconds and memory of explain, diff and audit on a made crawl.
 
     python scripts/bench/bench_compare.py [--links 10] [--memory 4GB] [--folder DIR] [--json FILE]
 
@@ -67,9 +67,9 @@ def measured(folder: Path, options: argparse.Namespace) -> dict[str, Any]:
         f"explain, of a page with {least[1]}": ["explain", least[0], *work],
         "diff": ["diff", str(before), str(after), "--memory", options.memory],
     }
-    audit = ["audit-precedence", str(before / "precedence.txt"), str(log)]
+    audit = ["audit", str(before / "precedence.txt"), str(log)]
     for memory in dict.fromkeys(("500MB", options.memory)):
-        commands[f"audit-precedence, {lines:,} lines, {memory}"] = [*audit, "--memory", memory]
+        commands[f"audit, {lines:,} lines, {memory}"] = [*audit, "--memory", memory]
     rows = [row(name, command, folder) for name, command in commands.items()]
     counters = json.loads((before / "manifest.json").read_text())["steps"]["gen-graph"]["counters"]
     return {

@@ -246,7 +246,16 @@ def _fitting() -> dict[str, Callable[[Path], None]]:
 
 def measured(path: Path, folder: Path) -> tuple[float, float, int, str]:
     """(peak MiB, CPU seconds, exit code, what was said last) of the command on the file."""
-    command = [sys.executable, "-m", "crawlrank", "extract-links", str(path), "--links", "all"]
+    command = [
+        sys.executable,
+        "-m",
+        "crawlrank",
+        "step",
+        "extract-links",
+        str(path),
+        "--links",
+        "all",
+    ]
     command += ["--output", str(folder / "links.txt"), "--captures", str(folder / "captures.txt")]
     child = subprocess.Popen(
         [*command, "--runner", "inline"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=ROOT

@@ -139,7 +139,7 @@ MUST = {
     },
     "explain": {
         "http": ("key", "score", "position", "class", "captures"),
-        "links to it": ("counted in", "count for its score", "from the page itself"),
+        "links to it": ("spellings", "one from each page with a score", "from the page itself"),
         "what its score is made of": ("gives", "share", "source's score", "its links", "source"),
         "spellings": ("precedence", "captures", "links", "URI"),
     },

@@ -44,7 +44,10 @@ def _page(page: Explanation) -> TextTable:
         standing = page.standing
         table.add("score", f"{page.bounds.text(page.score)}, {standing.probability:.3%} of all")
         if page.site is not None:
-            table.add("site", f"{page.site}, whose pages share its score; see export-sites")
+            table.add(
+                "site",
+                f"{page.site}, whose pages share its score; see `crawlrank export --format sites`",
+            )
         if page.made_of is not None:
             table.add("made of", f"{page.made_of}; see explain of each with --ranking")
         position = f"{standing.position:,} of {standing.nodes:,}"
