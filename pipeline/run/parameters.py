@@ -63,17 +63,22 @@ def check_parameters(work: Path, manifest: Manifest, options: RunOptions) -> Non
     """Raise BadInput where something finished depends on a parameter that now differs, unless
     forced."""
     before, now = manifest.parameters, parameters_of(work, manifest, options)
-    compared = [*now] if not manifest.imported or len(before) > 1 else []  # not by first run
+    left_out = [name for name in before if name in RANKING_PARAMETERS - now.keys()]
+    compared = [*now, *left_out]
+    if manifest.imported and len(before) <= 1:  # by the import, before the first run
+        compared = []
     # folders of earlier versions have none of these
     usual = {**CaptureRules().parameters(), "--method": PAGERANK}
     old = {**usual, **before}
-    changed = [name for name in compared if old.get(name) != now[name] and _used(name, manifest)]
+    changed = [
+        name for name in compared if old.get(name) != now.get(name) and _used(name, manifest)
+    ]
     if changed and not options.force:
         name = changed[0]
         raise BadInput(
             str(work),
             f"was made {with_option(name, old.get(name))}, now it is run"
-            f" {with_option(name, now[name])}",
+            f" {with_option(name, now.get(name))}",
             "the same options, or a new work folder",
             "With --force, the steps that this changes are done again.",
         )

@@ -112,3 +112,18 @@ def test_every_option_that_results_depend_on_is_changed_here() -> None:
     """A run never is a combination, and the runner changes the form of all datasets."""
     left_out = {COMBINE.option, COMBINE_BY.option, "--runner"}
     assert {*RunOptions().parameters(), *RANKING_PARAMETERS} - left_out <= CHANGES.keys()
+
+
+@pytest.mark.parametrize(
+    "words", ["--aliases www", "--link-weight internal=2", "--method hits --perturb 0.1"]
+)
+def test_an_option_that_is_left_out_later_is_a_change(words: str, tmp_path: Path) -> None:
+    archive, work = shared_warc("web.warc.gz", WEB), tmp_path / "work"
+    copy_of(finished(archive, *words.split()), work)
+    *method, name, value = words.split()
+    said = crawlrank("run", archive, "--work", work, "--jobs", 1, *method)
+    assert said.code == 3, said
+    assert (
+        f"was made with {name} {value}" in said.err and f"now it is run without {name}" in said.err
+    )
+    assert crawlrank("run", archive, "--work", work, "--jobs", 1, *words.split()).code == 0
