@@ -1,11 +1,10 @@
 """Checks a precedence file against what Heritrix's PrecedenceLoader does with it.
 
 A line is judged by the model of the loader (heritrix_loader.py) and by the form of its URI
-(jobs/kernel/keys/heritrix_form.py); the texts of findings are in lint_problems.py. An error is a
-file that does not load, or a line without the effect that it seems to have. A warning is a line
-that works, but perhaps not as intended.
+(jobs/kernel/keys/heritrix_form.py). An error is a file that does not load, or a line without the
+effect that it seems to have. A warning is a line that works, but perhaps not as intended.
 
-The problems of a precedence file: what each means for Heritrix, and what to do about it.
+The table of problems says what each means for Heritrix, and what to do about it.
 """
 
 from __future__ import annotations

@@ -7,15 +7,14 @@ function and a row of FORMATS.
     nutch    `url<TAB>nutch.score=score`, which `nutch inject` reads: no blank beside the tab, as it
              would belong to the name, and a decimal that Java's Float.parseFloat accepts
     seeds    the URIs alone, one a line, for whatever takes such a list
-    browsertrix    seeds and scope as YAML (browsertrix.py)
+    browsertrix    seeds and scope as YAML, see below
 
 bins: the last class. Pages without score were captured and come last. nutch gets 0.15 for them, the
 score that the equation gives to a page without incoming links. Memory: some batches of pages.
 
-The configuration of Browsertrix Crawler: its seeds and its scope, by the class of a page.
-
-Its fields are those of https://crawler.docs.browsertrix.com/user-guide/yaml-config/. A crawl by a
-browser is expensive, so the classes say how far it goes:
+browsertrix is the configuration of Browsertrix Crawler, with the fields of
+https://crawler.docs.browsertrix.com/user-guide/yaml-config/. A crawl by a browser is expensive, so
+the class of a page says how far it goes:
 
     class 1          a seed; the links of the page to its own host are followed, one hop
     other classes    a seed, and no links of it

@@ -2,19 +2,17 @@
 
 Most lie in the work folder. With `--data` all lie at that URL but for NEAR, what a user takes away.
 When a step is done, the manifest keeps a record of each of its datasets: sizes and digests of its
-files (digests.py). Beside a dataset at a URL lies a seal, a file with a mark of its own and the
+files. Beside a dataset at a URL lies a seal, a file with a mark of its own and the
 sizes of the parts; the record in the manifest is that mark. So a dataset that another run has put
 there is never taken for this one; the bytes at a URL are checked by the store itself, as HDFS and
 S3 do whenever they are read.
-
-Sizes and digests of the files of a dataset: whether what was written is what is there.
 
 A record of files is {name: [bytes, digest]}: of a folder by the names of its files, hidden ones
 left out; of a dataset that is one file, under the name "". The digest is BLAKE2b of 128 bits over
 the file's bytes, in hexadecimal; files are read in blocks, so memory is BLOCK whatever their size.
 
-Datasets of a run as the inputs of jobs, and as folders of this machine for a step. (What reads a
-finished run asks pipeline/workfolder/results/dataset_folders.py.)
+Jobs get datasets as inputs, and steps as folders of this machine. What reads a finished run asks
+pipeline/workfolder/results/dataset_folders.py.
 """
 
 from __future__ import annotations

@@ -195,7 +195,7 @@ class Manifest:
 
     @property
     def claims(self) -> dict[str, str]:
-        """URLs of folders of data that are this work folder's own; see claim.py."""
+        """URLs of folders of data that are this work folder's own; see lock.py."""
         return self.section("claims")
 
     @property

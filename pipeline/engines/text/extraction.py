@@ -1,12 +1,11 @@
-"""Extraction of archives by jobs on this machine, some archives a job.
+"""Extraction of archives by jobs, on this machine and on a cluster.
 
-Extraction of archives by jobs on a cluster; an archive whose tasks all fail costs only itself.
-
-Small archives share a task. Hadoop tries a failed task again some times, and then fails the job;
-here the job goes on without a few such tasks. A second job reads the archives without a report,
-each in a task of its own. Archives that have no report then, either, are reported as archives that
-could not be read. Where no archive has a report, a task without archives shows whether the cluster
-is at fault: then its job fails, with the last lines of the task.
+On this machine a job reads some archives. On a cluster small archives share a task, and an archive
+whose tasks all fail costs only itself. Hadoop tries a failed task again some times, and then fails
+the job; here the job continues without a few such tasks. A second job reads the archives that have
+no report, each in a task of its own. An archive that then has no report either is reported as one
+that could not be read. If no archive has a report, a task without archives shows whether the
+cluster is at fault: then its job fails, with the last lines of the task.
 """
 
 from __future__ import annotations

@@ -6,12 +6,11 @@ rounds the driver adds the reports of the partitions, and plans how tasks make t
 (acceleration.py).
 
 The folder has `structure` and, of the last round with an entry, its states `round-K`. In both is a
-NOTE with what the driver knows of them. With the note and the list of rounds, ranking goes on
-behind the last round with the same results.
+NOTE with what the driver knows of them. With the note and the list of rounds, ranking continues
+after the last round with the same results.
 
-Ranges of ids with about equal shares of a graph's text, for partitions and for their groups.
-
-The length of a node's line grows with its edges, so equal shares of the text are about equal shares
+Partitions and their groups are ranges of ids with about equal shares of the graph's text. The
+length of a node's line grows with its edges, so equal shares of the text are about equal shares
 of nodes and edges. Pieces of the text at equal distances give the ranges; the driver reads nothing
 else of the graph.
 """

@@ -1,19 +1,12 @@
-"""PageRank as rounds of the page_rank job, until certified or as many as wanted.
+"""PageRank as rounds of the job page_rank, one message an edge, to a certificate or a number.
 
     x' = base + damping A x, from the scores in the graph (1 at the start), or from the weights of
-    pages where there are some
+    pages if there are any
 
-Dangling nodes point to dummy; every round checks that the sum of all scores is still N + 1. The
+Dangling nodes point to dummy. Every round checks that the sum of all scores is still N + 1. The
 last round is round K, or the first whose certificate |x' - x*|_1 / |x'|_1 is at most the tolerance.
-A finished round is a folder `round-K` and an entry in a list of rounds. After any interruption
-ranking goes on behind the last of them.
-
-Plain rounds of PageRank, the recipe's: one job of one message an edge a round.
-
-    x' = base + damping A x, from the scores in the graph (1 at the start), or from the weights of
-    pages where there are some
-
-Every round checks that the sum of all scores is still N + 1.
+A finished round is a folder `round-K` and an entry in a list of rounds. After an interruption,
+ranking continues from the last of them.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
-"""The steps of the recipe: each runs jobs that read datasets and write new ones.
+"""The steps of the recipe. Each runs jobs that read datasets and write new ones.
 
 On this machine the jobs write to a temporary folder beside the outputs, which gets its name when
-all jobs are done. `crawlrank run` and the commands call the same functions.
-
-The archives of an extraction job: their names on its command line, and its reports of them.
-
-Where the jobs of a step write, and how that becomes the outputs of the step.
+all jobs are done. `crawlrank run` and the commands call the same functions. An extraction job gets
+the names of its archives on its command line, and reports on each of them.
 """
 
 from __future__ import annotations

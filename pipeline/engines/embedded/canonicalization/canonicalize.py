@@ -1,24 +1,20 @@
 """canonicalize: blocks of links and captures to every spelling of each key, and to key numbers.
 
-uris/uris.parquet: number, key, uri, captures, links and last, sorted by key, then uri: the rows of
-jobs/canonicalize.py, with a number for each key. numbers/PART.npy: see numbering.py. No later step
-of the graph reads a string.
+Datasets: uris/uris.parquet has number, key, uri, captures, links and last, sorted by key, then uri:
+the rows of jobs/canonicalize.py, with a number for each key. The number is the rank of the key
+among all keys in byte order. numbers/PART.npy has, for every distinct string of every block of a
+part of links, the target dictionary before the source dictionary, its key number; the type's
+greatest value without one. No later step of the graph reads a string.
 
-Processes count the spellings of parts (part_spellings.py), then add up those of partitions by a
-hash of the URI (partition_spellings.py). Each spelling then has its key and its position among all,
-and is there once: DuckDB sorts these by key and uri, one pass over them numbers the keys, and the
-strings of the parts get their numbers by position. CPU: proportional to the strings of blocks, in
-any number of parts, except for that one sort.
+Processes count the spellings of parts, then add up those of partitions by a hash of the URI
+(spellings.py). Each spelling then has its key and its position among all, and is there once: DuckDB
+sorts these by key and uri, one pass over them numbers the keys, and the strings of the parts get
+their numbers by position. CPU: proportional to the strings of blocks, in any number of parts,
+except for that one sort.
 
-Keys that were linked to in another charset than they were captured in, and the captured ones.
-
-An uncaptured key whose query is no UTF-8 folds into the only captured one that it is in UTF-8, for
-some charset. jobs/respell.py does the same.
-
-Key numbers: the rank of every key among all keys in byte order, and the dataset uris with them.
-
-numbers/PART.npy: for every distinct string of every block of a part of links, the target
-dictionary before the source dictionary, its key number; the type's greatest value without one.
+Some keys were linked to in another charset than they were captured in. An uncaptured key whose
+query is no UTF-8 folds into the only captured key that it is in UTF-8, for some charset, as in
+jobs/respell.py.
 """
 
 from __future__ import annotations

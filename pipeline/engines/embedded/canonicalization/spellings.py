@@ -1,20 +1,16 @@
-"""The spellings of one part of links and captures: the first task of a process in canonicalize.
+"""The spellings of links and captures, by parts and then by partitions: the tasks of canonicalize.
 
-Blocks are gathered in a table (spelling_table.py) until the part ends or the table is full; then
-it is written, and another begins. Several tables may have the same spellings;
-partition_spellings.py adds these up.
+**Parts.** The first task of a process gathers the blocks of one part in a table
+(spelling_table.py) until the part ends or the table is full; then it writes the table and begins
+another. Several tables may have the same spellings; the second task adds these up. Files of part n:
+n-0.arrow, n-1.arrow … of tables, each a batch for every partition (a hash of the URI, the same in
+all parts) with columns uri, captures, links and last (a timestamp as a number, or UNSEEN); and
+n.npy, int64: for each string of each block of links its row in the part, counted through all
+batches of all tables, or -1 without one.
 
-Files of part n in the folder: n-0.arrow, n-1.arrow … of tables, each a batch for every partition
-(a hash of the URI, the same in all parts) with columns uri, captures, links and last (a timestamp
-as a number, or UNSEEN); and n.npy, int64: for each string of each block of links its row in the
-part, counted through all batches of all tables, or -1 without one.
-
-The spellings of one partition of all parts: the second task of a process in canonicalize.
-
-A URI is in the same partition in every table. So each partition can be made distinct alone, within
-the memory, and a key is made once for each URI.
-
-Files of partition p in the folder: spellings-p.arrow with columns key, uri, captures, links and
+**Partitions.** The second task reads one partition of all parts. A URI is in the same partition in
+every table. So each partition can be made distinct alone, within the memory, and a key is made once
+for each URI. Files of partition p: spellings-p.arrow with columns key, uri, captures, links and
 last, a row for each spelling; and spellings-p.npy, uint32: for each row of the partition, table
 after table, the position of its spelling.
 """

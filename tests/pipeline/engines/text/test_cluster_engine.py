@@ -1,6 +1,6 @@
 """Runs whose datasets lie at a URL: the same results as in the work folder, added archives, kills,
 and whose the folder of data is. Tasks run in this process, on a folder of this machine named by a
-URL; what a real cluster makes of it, see test_hadoop_runs.py."""
+URL. tests/systems/test_clusters_agree.py has a real cluster."""
 
 from __future__ import annotations
 
