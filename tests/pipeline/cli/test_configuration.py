@@ -313,12 +313,12 @@ def test_the_example_of_the_page_is_right(folder: Path) -> None:
 def test_the_library_reads_no_file(folder: Path) -> None:
     configuration("[inspect]\nno-such-option = 1\n")
     assert crawlrank("inspect", LOOPBACK).code == 2
-    assert library.inspect(LOOPBACK, quiet=True)["version"]
+    assert library.inspect(LOOPBACK)["version"]
     assert os.environ.get("CRAWLRANK_CONFIG") is None
 
 
 @pytest.mark.slow
 def test_a_file_that_the_library_is_given(folder: Path) -> None:
-    configuration("[inspect]\nno-links = true\n", "mine.toml")
-    told = library.inspect(LOOPBACK, quiet=True, config="mine.toml")
-    assert told["options"]["bodies"] is False
+    configuration("[run]\nvalidate = false\niterations = 2\n", "mine.toml")
+    library.run(LOOPBACK, folder / "w", jobs=1, config="mine.toml")
+    assert manifest_of(folder / "w")["parameters"]["--iterations"] == 2
