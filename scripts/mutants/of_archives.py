@@ -213,7 +213,7 @@ EDITS: dict[str, tuple[Edit, ...]] = {
         ),
         Edit(
             "null-ends-a-pdf",
-            "jobs/kernel/links/pdf_links.py",
+            "jobs/kernel/links/pdf_annotations.py",
             "return self._object(dict.get(holder, name)) if _is_dictionary(holder) else None",
             "return self._object(dict.get(holder, name))",
             "tests/jobs/kernel/links/test_pdf_annotations.py",

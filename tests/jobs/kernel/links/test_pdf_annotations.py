@@ -16,7 +16,7 @@ from crawlrank.jobs.kernel.links.pdf_links import pdf_references
 
 pypdf = pytest.importorskip("pypdf", reason="the extra crawlrank[pdf] is not installed")
 
-from crawlrank.jobs.kernel.links.pdf_links import PdfAnnotations  # noqa: E402
+from crawlrank.jobs.kernel.links.pdf_annotations import PdfAnnotations  # noqa: E402
 
 A, B = link(uri_action("(http://h/a)")), link(uri_action("(http://h/b)"))
 #: objects -> the links
