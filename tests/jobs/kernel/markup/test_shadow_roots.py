@@ -167,7 +167,8 @@ def test_work_is_linear(some: str) -> None:
         links(html)
         return time.process_time() - begin
 
-    assert seconds(16_000) < 8 * 3 * min(seconds(2000) for _ in range(3)) + 0.1
+    # from 8,000 roots on, all pages of the cases are read in pieces
+    assert seconds(64_000) < 8 * 3 * min(seconds(8000) for _ in range(3)) + 0.1
 
 
 def test_pages_without_shadow_roots_are_read_as_before() -> None:
