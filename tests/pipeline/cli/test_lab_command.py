@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from support.crawls import crawlrank, ok
 
-SMALL = ("aopic-lab", "--nodes", 100, "--figures", "2,5", "--partitions", 2, "--seed", 7)
+SMALL = ("lab", "aopic", "--nodes", 100, "--figures", "2,5", "--partitions", 2, "--seed", 7)
 
 
 @pytest.mark.slow
