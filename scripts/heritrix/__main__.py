@@ -1,7 +1,7 @@
 """The recrawl of the made site in several ways, with what each comes to, and two pictures.
 
 Prints a line for each crawl: the URIs whose order counts; those with the precedence of the file, as
-Heritrix noted; those fetched behind a later class of their host; pairs in order within hosts, from
+Heritrix noted; those fetched after a later class of their host; pairs in order within hosts, from
 host to host and in all; Kendall's tau-b. Leaves without.svg and with.svg in the folder.
 """
 

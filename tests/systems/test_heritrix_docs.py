@@ -73,7 +73,7 @@ def test_three_commands_and_the_launch_that_they_print(folder: Path, home: Path,
     assert len(pages(job.crawl_log)) > 340
     said = type_in(folder, home, audit)
     assert re.search(r"within hosts +\d+ +[\d,]+ +[\d,]+ +100.00%", said)
-    assert "found late: fetched behind a later class      0\n" in said
+    assert "found late: fetched after a later class      0\n" in said
     (printed,) = [line for line in made_ready.splitlines() if line.startswith("  crawlrank audit")]
     assert type_in(folder, home, printed) == said
     assert re.search(r"that Heritrix does not find +0\n", type_in(folder, home, look_up))
@@ -100,4 +100,4 @@ def test_the_launch_over_rest(folder: Path, home: Path, job: Job) -> None:
         fingerprint = re.findall(r"SHA-256 is ([0-9a-f]{64})", refused)
         said = type_in(folder, home, f"{known}; {typed.replace('SHA256', fingerprint[0])}")
     assert "site: Finished: FINISHED" in said
-    assert "found late: fetched behind a later class      0\n" in said
+    assert "found late: fetched after a later class      0\n" in said

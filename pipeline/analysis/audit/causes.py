@@ -199,7 +199,7 @@ class Annotations:
     included; None where none is seen. Of listed URIs: right, with that of the file; as_unlisted,
     with the default; before: of these, those scheduled while others were right; other, with
     neither. Of unlisted URIs: known, with another one than the default, of an earlier file. late:
-    right ones that were fetched behind a later class of their host and hop; late_seeds: of these,
+    right ones that were fetched after a later class of their host and hop; late_seeds: of these,
     seeds.
     """
 

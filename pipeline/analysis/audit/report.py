@@ -134,8 +134,8 @@ def _annotations(audit: Audit) -> TextTable:
         counts = {
             "URIs": noted.annotated,
             "  listed, with the precedence of the file": noted.right,
-            "    found late: fetched behind a later class": noted.late - noted.late_seeds,
-            "    seeds fetched behind a later class": noted.late_seeds,
+            "    found late: fetched after a later class": noted.late - noted.late_seeds,
+            "    seeds fetched after a later class": noted.late_seeds,
             "  listed, with that of unlisted URIs": noted.as_unlisted,
             "  listed, with another one": noted.other,
             "  unlisted, with that of an earlier file": noted.known,
@@ -203,7 +203,7 @@ def _hosts(audit: Audit) -> TextTable:
 
 
 def _holders(audit: Audit) -> TextTable:
-    title = "fetched behind most URIs of later classes of their hosts"
+    title = "fetched after most URIs of later classes of their hosts"
     table = TextTable(title, "host", "URI", ">precedence", ">status", ">behind")
     for each in audit.holders:
         table.add(each.host, each.uri, each.precedence, str(each.status), each.behind)
