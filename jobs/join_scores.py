@@ -1,9 +1,9 @@
 """join_scores: ids back to URIs, best score first.
 
 Reads ranks (graph lines), map rows (`id key`) and uris (5 columns). Writes
-`score<TAB>URI<TAB>key`, best rounded score first, then by key. The URI is the spelling of the key
-with the most captures, then the most links, then the first in byte order. `--columns all` adds id,
-inlinks, outlinks, captures and last timestamp.
+`score<TAB>URI<TAB>key`, best rounded score first, then by key. The URI is the best spelling of the
+key (kernel/formats/order.py). `--columns all` adds id, inlinks, outlinks, captures and last
+timestamp.
 
 Three small jobs:
 
@@ -41,6 +41,7 @@ from crawlrank.jobs.kernel.formats.order import (
     KeySample,
     ascending_id,
     descending,
+    spelling_order,
     split_points,
 )
 from crawlrank.jobs.kernel.formats.rows import UNKNOWN
@@ -162,7 +163,7 @@ class RowsJob(Job):
                 node = value[1:]
                 continue
             seen, links, timestamp, uri = value[1:].split(b"\t")
-            entry = (-int(seen), -int(links), uri)
+            entry = spelling_order(int(seen), int(links), uri)
             best = entry if best is None else min(best, entry)
             captures, last = captures + int(seen), max(last, timestamp)
         if not node:

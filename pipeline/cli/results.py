@@ -93,7 +93,7 @@ def validate_opic(
 ) -> None:
     """GRAPH is what page-rank reads, RANKS what it writes. The report bounds the errors of both."""
     from crawlrank.pipeline.data.graph import read_graph
-    from crawlrank.pipeline.precedence.captured import captured_columns
+    from crawlrank.pipeline.precedence.scored import spelled_nodes
     from crawlrank.pipeline.ranking.validation.report import tables
     from crawlrank.pipeline.ranking.validation.validate import validate
 
@@ -104,7 +104,8 @@ def validate_opic(
     if uris is not None and (classes_over != "all" or options["ties"] == "links"):
         with temporary_folder() as tmp:
             weighed = options["ties"] == "links"
-            captured, preferred = captured_columns(pages, uris, maps, tmp, weighed=weighed)
+            spelled = spelled_nodes(pages, uris, maps, tmp, weighed=weighed)
+        captured, preferred = spelled.captured, spelled.take_preferred()
     validation = ValidationOptions(**options, classes_over=classes_over or "captured")
     report = validate(pages, read_graph(ranks), validation, captured=captured, preferred=preferred)
     write_report(report, output)

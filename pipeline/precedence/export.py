@@ -193,7 +193,7 @@ def _export(
 
 def _require_spellings(scored: Scored, formed: Formed, path_or_url: str) -> None:
     """Raises BadInput for a scored page without spelling, which would be missing in the file."""
-    lacking = np.flatnonzero(~formed.spelled)
+    lacking = np.flatnonzero(~formed.nodes.spelled)
     if len(lacking):
         first = scored.key(int(lacking[0]))
         raise BadInput(
@@ -221,7 +221,8 @@ def _classified(
         options.bins, options.unlisted_precedence, options.classes_over,
         eta=options.eta, absolute=options.absolute, digits=options.digits,
     )  # fmt: skip
-    over = formed.captured if options.classes_over == "captured" else None
+    captured = formed.nodes.captured
+    over = captured if options.classes_over == "captured" else None
     if over is None or not over.any():
         summary.classes_cut_over = "all"
     classes = cut(
@@ -232,10 +233,9 @@ def _classified(
         ties=options.ties,
         eta=options.eta or 0.0,
         absolute=options.absolute,
-        preferred=formed.preferred,
+        preferred=formed.nodes.take_preferred(),
     )
-    formed.preferred = None
-    _describe_nodes(classes, scores, formed.captured, summary)
+    _describe_nodes(classes, scores, captured, summary)
     only = options.spellings == "captured" and formed.any_captured
     places = places_of(classes.order)
     lines = Lines(

@@ -41,7 +41,7 @@ from crawlrank.jobs.kernel.storage.arrow_files import native_file
 from crawlrank.pipeline.data.database import batches, feed
 from crawlrank.pipeline.precedence.options import Alias
 from crawlrank.pipeline.precedence.scored import NO_NODE
-from crawlrank.pipeline.ranking.classes import Numbers, Order, Preferences, preferred_first
+from crawlrank.pipeline.ranking.classes import Numbers, Order, SpelledNodes
 from crawlrank.pipeline.ranking.options import MAX_BINS
 
 EXAMPLES = 10
@@ -72,34 +72,27 @@ TAILS = pa.array([f" {precedence}\n" for precedence in range(MAX_BINS + 1)])
 class Formed:
     """A file of all spellings in their forms, or with the reason why they have none.
 
-    captured, spelled: by position, whether a spelling of the node was captured, and whether there
-    is any. captured_unscored: captured spellings of keys without score. rows: spellings. preferred:
-    by position, the preferences for ties by links, if spellings have weights.
+    nodes: what the spellings say of the nodes, by position. captured_unscored: captured spellings
+    of keys without score. rows: spellings.
     """
 
     def __init__(
         self, path: Path, nodes: int, spellings: Iterator[pa.RecordBatch], *, weighed: bool = False
     ) -> None:
         self._path = path
-        self.preferred: Preferences | None = np.zeros(nodes, np.uint64) if weighed else None
-        self.captured, self.spelled = np.zeros(nodes, bool), np.zeros(nodes, bool)
+        self.nodes = SpelledNodes(nodes, weighed=weighed)
         self.any_captured, self.captured_unscored, self.rows = False, 0, 0
         options = pa.ipc.IpcWriteOptions(compression="lz4")
         with path.open("wb") as stream, pa.ipc.new_file(stream, FORMED, options=options) as file:
             for batch in spellings:
                 file.write_batch(self._formed(batch))
-        if self.preferred is not None:
-            preferred_first(self.preferred)
 
     def _formed(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         self.rows += len(batch)
         nodes = batch["node"].to_numpy()
         captured = batch["captured"].to_numpy(zero_copy_only=False)
         scored = nodes != NO_NODE
-        self.spelled[nodes[scored]] = True
-        self.captured[nodes[scored & captured]] = True
-        if self.preferred is not None:
-            np.add.at(self.preferred, nodes[scored], batch["weight"].to_numpy()[scored])
+        self.nodes.add(nodes[scored], captured[scored], batch["weight"].to_numpy()[scored])
         self.any_captured |= bool(captured.any())
         self.captured_unscored += int((captured & ~scored).sum())
         formed = forms(batch["uri"])

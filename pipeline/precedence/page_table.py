@@ -19,26 +19,19 @@ import numpy as np
 import pyarrow as pa
 
 from crawlrank.jobs.kernel.errors import BadInput, count_of
-from crawlrank.jobs.kernel.formats.lines import parse_uri_row
-from crawlrank.jobs.kernel.formats.reading import read_rows
+from crawlrank.jobs.kernel.formats.order import BEST_SPELLING_FIRST
 from crawlrank.jobs.kernel.keys.uris import HTTP_PREFIXES
 from crawlrank.jobs.kernel.storage.temporary import temporary_folder
 from crawlrank.pipeline.data.database import batches, database
-from crawlrank.pipeline.data.parquet import parquet_batches, parquet_file
 from crawlrank.pipeline.precedence.filters import DETAILS, Filter, PageFilters
 from crawlrank.pipeline.precedence.options import PrecedenceOptions
 from crawlrank.pipeline.precedence.score_formats import PAGE, make_degrees, make_latest
-from crawlrank.pipeline.precedence.scored import ByKey, decoded, insert, row_batches
-from crawlrank.pipeline.ranking.classes import cut, preferences, preferred_first
+from crawlrank.pipeline.precedence.scored import ByKey, counted_batches, insert
+from crawlrank.pipeline.ranking.classes import cut, preferred_by
 from crawlrank.pipeline.workfolder.results.finished import Finished
 from crawlrank.pipeline.workfolder.results.opened import open_finished
 
 BUDGET = 2 << 30  # bytes of memory, for what does not grow with the nodes alone
-COUNTS = pa.schema(
-    [
-        ("key", pa.string()), ("uri", pa.string()), ("captures", pa.int64()), ("links", pa.int64())
-    ]
-)  # fmt: skip
 NODES = """
     CREATE TABLE nodes AS
     SELECT s.key AS key, s.uri AS uri, s.score AS score, c.captures AS captures, c.links AS links,
@@ -50,14 +43,13 @@ NODES = """
 COUNTED = (
     "SELECT coalesce(captures, 0) AS captures, coalesce(links, 0) AS links FROM nodes ORDER BY node"
 )
-# without a score: the spelling captured most, else linked most, then first in byte order
 PAGES = """
     CREATE {kind} pages AS SELECT url, score, class::SMALLINT AS class, position, p.key AS key,
         captures, status, media_type, links_in, links_out, hops
     FROM (
         SELECT uri AS url, score, class, position, key, captures FROM nodes JOIN placed USING (node)
         UNION ALL
-        SELECT first(uri ORDER BY captures DESC, links DESC, uri), NULL, {bins}, NULL, key,
+        SELECT first(uri ORDER BY {best_first}), NULL, {bins}, NULL, key,
                sum(captures)::BIGINT
         FROM counts WHERE key NOT IN (SELECT key FROM scored) GROUP BY key HAVING sum(captures) > 0
     ) p LEFT JOIN latest l ON l.key = p.key LEFT JOIN degrees d ON d.key = p.key
@@ -173,13 +165,13 @@ def open_pages(
         finished = open_finished(ranked.work, db, near, "run") if ranked.work else None
         by_key = ByKey(db, ranked.scores, None)
         db.execute("CREATE TABLE counts (key VARCHAR, uri VARCHAR, captures BIGINT, links BIGINT)")
-        insert(db, "counts", _counted(ranked.uris) if ranked.uris else ())
+        insert(db, "counts", counted_batches(ranked.uris) if ranked.uris else ())
         db.execute(NODES)
         db.register("placed", _placed(db, by_key, options))
         detailed = columns or any(getattr(filters, field) for field in DETAILS)
         _describe(db, finished, latest=detailed, degrees=columns)
         kind = "TABLE" if filters.any else "VIEW"  # which is read twice, or once
-        db.execute(PAGES.format(kind=kind, bins=options.bins))
+        db.execute(PAGES.format(kind=kind, bins=options.bins, best_first=BEST_SPELLING_FIRST))
         yield PageTable(db, chosen, filters.top)
 
 
@@ -188,17 +180,6 @@ def _describe(
 ) -> None:
     make_latest(db, finished if latest else None)
     make_degrees(db, finished if degrees else None)
-
-
-def _counted(uris: str | Path) -> Iterator[pa.RecordBatch]:
-    """Spellings of text or Parquet, as COUNTS."""
-    if path := parquet_file(uris):
-        return parquet_batches(path, COUNTS.names)
-    rows = (
-        (decoded(row.key), decoded(row.uri), row.captures, row.links)
-        for row in read_rows(uris, parse_uri_row)
-    )
-    return row_batches(COUNTS, rows)
 
 
 def _placed(db: duckdb.DuckDBPyConnection, by_key: ByKey, options: PrecedenceOptions) -> pa.Table:
@@ -210,7 +191,7 @@ def _placed(db: duckdb.DuckDBPyConnection, by_key: ByKey, options: PrecedenceOpt
         digits=options.digits,
         mask=counted["captures"] > 0 if options.classes_over == "captured" else None,
         ties=options.ties,
-        preferred=preferred_first(preferences(counted["links"], counted["captures"])),
+        preferred=preferred_by(counted["links"], counted["captures"]),
     )
     nodes = np.arange(len(classes.order))
     return pa.table({"node": nodes, "class": classes.classes, "position": classes.positions})

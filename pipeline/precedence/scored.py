@@ -3,12 +3,16 @@
 Nodes are positions here, 0 to N-1 in the order of their keys. The embedded engine's datasets are
 joined by numbers (`ByNumber`). All others, text or Parquet, are joined by their keys (`ByKey`),
 which DuckDB sorts within its memory limit.
+
+The classes of validate-opic are cut as those of the file: `spelled_nodes` tells which nodes of a
+graph were captured, and which are preferred among equal ones.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
@@ -19,14 +23,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from crawlrank.jobs.kernel.errors import BadInput
-from crawlrank.jobs.kernel.formats.lines import parse_score_row, parse_uri_row
-from crawlrank.jobs.kernel.formats.reading import read_rows
+from crawlrank.jobs.kernel.formats.datasets import MAP
+from crawlrank.jobs.kernel.formats.lines import parse_map_row, parse_score_row, parse_uri_row
+from crawlrank.jobs.kernel.formats.reading import read_all, read_rows
 from crawlrank.pipeline.data.database import LEAST, batches, database, limit
-from crawlrank.pipeline.data.graph import Floats
+from crawlrank.pipeline.data.graph import Floats, Graph
 from crawlrank.pipeline.data.key_numbers import numbered, open_ids
 from crawlrank.pipeline.data.memory import require_memory
-from crawlrank.pipeline.data.parquet import parquet_batches, parquet_file
-from crawlrank.pipeline.ranking.classes import preferences
+from crawlrank.pipeline.data.parquet import parquet_batches, parquet_file, schema_of
+from crawlrank.pipeline.ranking.classes import SpelledNodes, tie_weights
 
 STEP = "export-precedence"
 BATCH = 100_000
@@ -36,8 +41,15 @@ _SPELLING = [("uri", pa.string()), ("captured", pa.bool_()), ("weight", pa.uint6
 SPELLINGS = pa.schema([("node", pa.int64()), *_SPELLING, ("listed", pa.bool_())])
 SCORED = pa.schema([("key", pa.string()), ("uri", pa.string()), ("score", pa.float64())])
 SPELLED = pa.schema([("key", pa.string()), *_SPELLING])
+COUNTED = pa.schema(
+    [
+        ("key", pa.string()), ("uri", pa.string()), ("captures", pa.int64()), ("links", pa.int64())
+    ]
+)  # fmt: skip
+MAPPED = schema_of(MAP.columns)
 SPELLED_TABLE = "CREATE TABLE spelled (key VARCHAR, uri VARCHAR, captured BOOLEAN, weight UBIGINT)"
-WHOLE = (1 << 64) - 1
+GRAPH_BUDGET = 2 << 30  # bytes, to join the map of a graph with uris
+OF_ONE_RUN = "Give the uris, the map and the graph of one and the same run."
 
 
 class Scored(Protocol):
@@ -47,8 +59,7 @@ class Scored(Protocol):
 
     def spellings(self) -> Iterator[pa.RecordBatch]:
         """Every spelling, as SPELLINGS; NO_NODE for a key without score. To be called only once.
-        weight: added to the preference of its node, see pipeline/ranking/classes.py. listed:
-        whether its page is one of those to list."""
+        weight: as of tie_weights, or 0. listed: whether its page is one of those to list."""
 
     def key(self, node: int) -> str:
         """The key of the node at a position, for a message."""
@@ -221,26 +232,64 @@ def spelled_columns(weighed: bool) -> tuple[str, ...]:
 
 def spelled_batches(uris: str | Path, *, weighed: bool = False) -> Iterator[pa.RecordBatch]:
     """Spellings of text or Parquet, as SPELLED. weighed: whether they have weights, else 0."""
+    for batch in counted_batches(uris, ("key", *spelled_columns(weighed))):
+        captured = pc.greater(batch["captures"], 0)
+        columns = [batch["key"], batch["uri"], captured, _weights(batch)]
+        yield pa.record_batch(columns, SPELLED)
+
+
+def counted_batches(
+    uris: str | Path, columns: Sequence[str] = COUNTED.names
+) -> Iterator[pa.RecordBatch]:
+    """These columns of COUNTED, of all spellings in text or Parquet."""
     if path := parquet_file(uris):
-        for batch in parquet_batches(path, ("key", *spelled_columns(weighed))):
-            captured = pc.greater(batch["captures"], 0)
-            columns = [batch["key"], batch["uri"], captured, _weights(batch)]
-            yield pa.record_batch(columns, SPELLED)
-        return
+        return parquet_batches(path, columns)
     rows = (
-        (
-            decoded(row.key), decoded(row.uri), row.captures > 0,
-            ((row.links << 32) + row.captures) & WHOLE if weighed else 0,
-        )
+        (decoded(row.key), decoded(row.uri), row.captures, row.links)
         for row in read_rows(uris, parse_uri_row)
-    )  # fmt: skip
-    yield from row_batches(SPELLED, rows)
+    )
+    return (batch.select(columns) for batch in row_batches(COUNTED, rows))
 
 
 def _weights(batch: pa.RecordBatch) -> pa.Array:
     if "links" not in batch.schema.names:
         return pa.array(np.zeros(len(batch), np.uint64))
-    return pa.array(preferences(batch["links"].to_numpy(), batch["captures"].to_numpy()))
+    return pa.array(tie_weights(batch["links"].to_numpy(), batch["captures"].to_numpy()))
+
+
+def spelled_nodes(
+    graph: Graph, uris: str | Path, maps: Sequence[str | Path], tmp: Path, *, weighed: bool = False
+) -> SpelledNodes:
+    """What the spellings in uris say of the nodes of a graph, by position. maps: the files of its
+    map. tmp: a folder for the database, in which keys are joined. weighed: preferences too.
+
+    Raises BadInput where the ids of the map are not those of the graph, or uris lacks a key of it.
+    """
+    named = ", ".join(map(str, maps))
+    result = SpelledNodes(graph.nodes, weighed=weighed)
+    with database(tmp, budget=GRAPH_BUDGET, threads=os.cpu_count() or 1) as (db, _):
+        db.execute("CREATE TABLE mapped (id BIGINT, key VARCHAR)")
+        rows = ((int(row.id), decoded(row.key)) for row in read_all(maps, parse_map_row))
+        insert(db, "mapped", row_batches(MAPPED, rows))
+        ids = db.sql("SELECT id FROM mapped ORDER BY id").fetchnumpy()["id"]
+        if not np.array_equal(ids, graph.ids):
+            other_ids = f"other ids than {graph.name} ({len(ids)} for {graph.nodes} nodes)"
+            raise BadInput(named, other_ids, "one line for each node of the graph", OF_ONE_RUN)
+        db.execute(SPELLED_TABLE)
+        insert(db, "spelled", spelled_batches(uris, weighed=weighed))
+        joined = "SELECT id, captured, weight FROM mapped JOIN spelled USING (key)"
+        for batch in batches(db, joined):
+            captured = batch["captured"].to_numpy(zero_copy_only=False)
+            nodes = np.searchsorted(graph.ids, batch["id"].to_numpy())
+            result.add(nodes, captured, batch["weight"].to_numpy())
+        lacking = np.flatnonzero(~result.spelled)
+        if len(lacking):
+            node = int(graph.ids[lacking[0]])
+            (key,) = db.execute("SELECT key FROM mapped WHERE id = $id", {"id": node}).fetchall()[0]
+            raise BadInput(
+                str(uris), f"no line for the key {key}", f"every key of {named}", OF_ONE_RUN
+            )
+    return result
 
 
 def decoded(field: bytes) -> str:

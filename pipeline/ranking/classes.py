@@ -5,7 +5,7 @@ gets class `1 + B*p//n`; with ties together, nodes of equal score get `1 + B*(fi
 first and last the places of the first and the last of them. Any other node gets the class that
 its place in the order would have, at most B. The order is by rounded score, best first, then by
 key, which is by position. With ties by links it is by score, then by preference, then by key:
-the preference of a node comes of the links to it and of its captures (`preferences`).
+the preference of a node comes from the links to it and from its captures (`preferred_by`).
 
 Dangling nodes are nodes like others here. There is nothing to iterate; how many digits count is
 the only trace of how scores were reached.
@@ -146,17 +146,42 @@ def _range(
     return range_by_key(low, high, over, bins)
 
 
-def preferences(links: npt.NDArray[Any], captures: npt.NDArray[Any]) -> Preferences:
-    """What each row of uris adds to the number of its node, which `preferred_first` turns round:
-    links to it before captures of it. Sums are modulo 2^64, the same in any order."""
-    added: Preferences = links.astype(np.uint64) << np.uint64(32)
-    added += captures.astype(np.uint64)
-    return added
+def tie_weights(links: npt.NDArray[Any], captures: npt.NDArray[Any]) -> Preferences:
+    """The weight of each spelling, or of all spellings of a node: links before captures. A node has
+    the sum of its spellings' weights, modulo 2^64."""
+    weights: Preferences = links.astype(np.uint64) << np.uint64(32)
+    weights += captures.astype(np.uint64)
+    return weights
 
 
-def preferred_first(sums: Preferences) -> Preferences:
-    """Preferences of such sums, the best with the least; in place."""
-    return np.invert(sums, out=sums)
+def preferred_by(links: npt.NDArray[Any], captures: npt.NDArray[Any]) -> Preferences:
+    """The preference of each node for ties by links, the best with the least: uint64[N]. links,
+    captures: of all spellings of a node."""
+    return ~tie_weights(links, captures)
+
+
+class SpelledNodes:
+    """What the spellings of nodes say of them, added up over rows of uris in any order.
+
+    spelled, captured: bool[N], whether a node has a spelling, and one that was captured.
+    """
+
+    def __init__(self, nodes: int, *, weighed: bool) -> None:
+        self.spelled, self.captured = np.zeros(nodes, bool), np.zeros(nodes, bool)
+        self._sums: Preferences | None = np.zeros(nodes, np.uint64) if weighed else None
+
+    def add(self, nodes: npt.NDArray[Any], captured: Mask, weights: Preferences) -> None:
+        """Add spellings: their nodes, whether they were captured, and their tie_weights, which are
+        read with `weighed` only."""
+        self.spelled[nodes] = True
+        self.captured[nodes[captured]] = True
+        if self._sums is not None:
+            np.add.at(self._sums, nodes, weights)
+
+    def take_preferred(self) -> Preferences | None:
+        """The preferences as of `preferred_by`, where spellings are weighed; then forgets them."""
+        sums, self._sums = self._sums, None
+        return None if sums is None else np.invert(sums, out=sums)
 
 
 def _by_preference(

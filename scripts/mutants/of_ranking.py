@@ -192,8 +192,8 @@ EDITS: dict[str, tuple[Edit, ...]] = {
         Edit(
             "preferences-the-wrong-way-round",
             "pipeline/ranking/classes.py",
-            "return np.invert(sums, out=sums)",
-            "return sums",
+            "return ~tie_weights(links, captures)",
+            "return tie_weights(links, captures)",
             f"tests/runs/test_ties.py {CLASSES}",
         ),
         Edit(

@@ -20,6 +20,15 @@ from bisect import bisect_right
 from collections.abc import Iterable
 
 DIGITS = 9
+#: A page is shown with the spelling that has the greatest of these columns of uris, captures before
+#: links. Of several such spellings it is the first in byte order.
+GREATEST = ("captures", "links")
+BEST_SPELLING_FIRST = ", ".join([*(f"{column} DESC" for column in GREATEST), "uri"])  # in SQL
+
+
+def spelling_order(captures: int, links: int, uri: bytes) -> tuple[int, int, bytes]:
+    """Sorts the spellings of a page, the best first."""
+    return -captures, -links, uri
 
 
 def rounded(score: float, digits: int = DIGITS) -> float:

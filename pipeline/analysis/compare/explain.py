@@ -34,7 +34,7 @@ import numpy as np
 
 from crawlrank.jobs.kernel.captures.choosing import CHARSET, NOTHING_LEFT
 from crawlrank.jobs.kernel.errors import BadInput
-from crawlrank.jobs.kernel.formats.order import rounded
+from crawlrank.jobs.kernel.formats.order import BEST_SPELLING_FIRST, rounded
 from crawlrank.jobs.kernel.formats.rows import LINK_HOPS
 from crawlrank.jobs.kernel.keys.heritrix_form import HeritrixRejects
 from crawlrank.pipeline.precedence.caveats import Caveat, caveats_in
@@ -356,7 +356,7 @@ def _spellings(finished: Finished, key: str) -> list[tuple[Any, ...]]:
     their captures."""
     return finished.rows(
         "SELECT uri, captures, links, last, count(*) OVER (), sum(captures) OVER ()"
-        f" FROM {{spelled}} WHERE key = $key ORDER BY captures DESC, links DESC, uri"
+        f" FROM {{spelled}} WHERE key = $key ORDER BY {BEST_SPELLING_FIRST}"
         f" LIMIT {SPELLINGS}",
         key=key,
     )

@@ -27,8 +27,7 @@ from crawlrank.pipeline.engines.embedded.ids import (
     IDS,
     MAP,
     assign_ids,
-    captured_nodes,
-    preferred_nodes,
+    spelled_nodes,
 )
 from crawlrank.pipeline.engines.embedded.ranks import INTERVAL, rank
 from crawlrank.pipeline.engines.embedded.scores import join_scores
@@ -230,10 +229,11 @@ class EmbeddedEngine(WorkFolder):
         ones = np.broadcast_to(1.0, csr.nodes)  # the scores of this graph are not read
         graph = opic_graph("graph", csr, out, ones, 1.0)
         scores, dummy = open_scores(ranks / SCORES, csr.nodes), read_dummy(ranks / DUMMY)
-        of_nodes = self.path("uris") / URIS, self.path("map") / IDS, csr.nodes
-        preferred = preferred_nodes(*of_nodes) if weighed else None
+        spelled = spelled_nodes(
+            self.path("uris") / URIS, self.path("map") / IDS, csr.nodes, weighed=weighed
+        )
         ranks_graph = replace(graph, name="ranks", scores=scores, dummy=dummy)
-        return ValidationInput(graph, ranks_graph, captured_nodes(*of_nodes), preferred)
+        return ValidationInput(graph, ranks_graph, spelled.captured, spelled.take_preferred())
 
     def _publish(self, *folders: Path) -> None:
         for folder in folders:

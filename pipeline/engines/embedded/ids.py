@@ -23,7 +23,7 @@ from crawlrank.pipeline.data.arrays import save
 from crawlrank.pipeline.data.csr import id_type
 from crawlrank.pipeline.data.key_numbers import missing, numbered, open_ids
 from crawlrank.pipeline.data.parquet import CHECKED, parquet_batches, schema_of
-from crawlrank.pipeline.ranking.classes import Preferences, preferences, preferred_first
+from crawlrank.pipeline.ranking.classes import SpelledNodes, tie_weights
 
 NODE_BYTES = 16  # a key, with its output; gen-graph needs as much
 MAP, IDS = "map.parquet", "ids.npy"
@@ -98,23 +98,14 @@ def _write_map(uris: Path, ids: npt.NDArray[Any], path: Path) -> None:
                 rows.write_table(pa.table(columns, SCHEMA))
 
 
-def captured_nodes(uris: Path, ids: Path, nodes: int) -> npt.NDArray[np.bool_]:
-    """Which nodes, by id, were captured in any spelling: bool[nodes]."""
+def spelled_nodes(uris: Path, ids: Path, nodes: int, *, weighed: bool) -> SpelledNodes:
+    """What the spellings say of the nodes, by id."""
     of_key = open_ids(ids, nodes)
-    mask = np.zeros(nodes, np.bool_)
-    for numbers, captures in _batches(uris, "captures", keys=len(of_key)):
-        captured = of_key[numbers[captures.to_numpy() > 0]]
-        mask[captured[captured != missing(of_key)]] = True
-    return mask
-
-
-def preferred_nodes(uris: Path, ids: Path, nodes: int) -> Preferences:
-    """By id, the preference of ties by links, see pipeline/ranking/classes.py: uint64[nodes]."""
-    of_key = open_ids(ids, nodes)
-    sums = np.zeros(nodes, np.uint64)
+    result = SpelledNodes(nodes, weighed=weighed)
     for numbers, captures, links in _batches(uris, "captures", "links", keys=len(of_key)):
         of_rows = of_key[numbers]
         known = of_rows != missing(of_key)
-        added = preferences(links.to_numpy(), captures.to_numpy())
-        np.add.at(sums, of_rows[known], added[known])
-    return preferred_first(sums)
+        counts = captures.to_numpy()[known]
+        weights = tie_weights(links.to_numpy()[known], counts)
+        result.add(of_rows[known], counts > 0, weights)
+    return result

@@ -1,8 +1,8 @@
 """join-scores: every node with its score, its key and one of its spellings, best first.
 
-scores/scores.parquet has the rows of jobs/join_scores.py with all columns: the URI is the spelling
-of the key captured most, else linked most, then first in byte order; captures and last are of all
-its spellings. Order: by rounded score, best first, then by key, which is by id.
+scores/scores.parquet has the rows of jobs/join_scores.py with all columns. The URI is the best
+spelling of the key (jobs/kernel/formats/order.py). Captures and last are of all its spellings.
+Order: by rounded score, best first, then by key, which is by id.
 
 Nothing is looked up by a string: uris are sorted by key number, so the spellings of a node are
 consecutive and in the order of the ids. DuckDB then sorts by place, an integer, within its memory
@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from crawlrank.jobs.kernel.errors import BadInput
-from crawlrank.jobs.kernel.formats.order import DIGITS
+from crawlrank.jobs.kernel.formats.order import DIGITS, GREATEST
 from crawlrank.jobs.kernel.formats.rows import UNKNOWN
 from crawlrank.pipeline.data.csr import Csr, open_csr
 from crawlrank.pipeline.data.database import LEAST, batches, database, feed, write_behind
@@ -108,7 +108,8 @@ def _placed(uris: Path, ids: npt.NDArray[Any], places: Order) -> Iterator[pa.Rec
 
 def one_row_a_key(spellings: Iterable[pa.RecordBatch], wanted: Mask) -> Iterator[pa.RecordBatch]:
     """One row for each wanted number: the chosen spelling, with the captures of all spellings in
-    the column total and the latest timestamp. wanted: by number. Rows of a number are consecutive.
+    the column total and the latest timestamp. wanted: by number. Rows of a number are consecutive,
+    by URI.
     """
     opened: pa.RecordBatch | None = None  # the row of the latest key, whose rows may continue
     for batch in spellings:
@@ -140,7 +141,7 @@ def _chosen(rows: pa.RecordBatch, wanted: Mask | None = None) -> pa.RecordBatch:
     starts = np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1])[: len(rows)])
     if not len(starts):
         return rows
-    chosen = _first_best(starts, rows["captures"].to_numpy(), rows["links"].to_numpy())
+    chosen = _first_best(starts, *(rows[column].to_numpy() for column in GREATEST))
     latest = _first_best(starts, _seconds(rows["last"]))
     totals = np.add.reduceat(rows["total"].to_numpy(), starts)
     if wanted is not None:

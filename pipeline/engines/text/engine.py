@@ -24,10 +24,10 @@ from crawlrank.pipeline.engines.text.extraction import ClusterExtraction, extrac
 from crawlrank.pipeline.engines.text.hits_rounds import hits_rounds
 from crawlrank.pipeline.engines.text.rounds import checkpoint, rank, scores_in
 from crawlrank.pipeline.engines.text.selecting import select_links
-from crawlrank.pipeline.precedence.captured import captured_columns
 from crawlrank.pipeline.precedence.caveats import LinkCounts
 from crawlrank.pipeline.precedence.export import export_precedence
 from crawlrank.pipeline.precedence.options import PrecedenceOptions
+from crawlrank.pipeline.precedence.scored import spelled_nodes
 from crawlrank.pipeline.ranking.hits.method import relevance_of
 from crawlrank.pipeline.ranking.options import Ties
 from crawlrank.pipeline.ranking.stop import OnRound, Round, Stop
@@ -177,7 +177,7 @@ class TextEngine:
         with self.launcher.scratch("ranked") as tmp:
             brought = bringing(self.store, tmp)
             graph, ranks = read_graph(brought("graph")), read_graph(brought("ranks"))
-            captured = captured_columns(
+            spelled = spelled_nodes(
                 graph, brought("uris"), [brought("map")], tmp, weighed=ties == "links"
             )
-            return ValidationInput(graph, ranks, *captured)
+            return ValidationInput(graph, ranks, spelled.captured, spelled.take_preferred())

@@ -39,8 +39,7 @@ from crawlrank.pipeline.ranking.classes import (
     Classes,
     Preferences,
     cut,
-    preferences,
-    preferred_first,
+    preferred_by,
 )
 from crawlrank.pipeline.ranking.methods import Method, method_of
 from crawlrank.pipeline.steps import RANK
@@ -140,7 +139,7 @@ class Finished(ABC):
         query = "SELECT links, captures FROM {weighed} ORDER BY ord"
         with self.reading():
             counts = self.db.sql(self._named(query)).fetchnumpy()
-            return preferred_first(preferences(counts["links"], counts["captures"]))
+            return preferred_by(counts["links"], counts["captures"])
 
     def classes(self, scores: Floats, captured: Mask, options: Mapping[str, Any]) -> Classes:
         """The classes that a run with these options has. scores, captured: of this folder."""

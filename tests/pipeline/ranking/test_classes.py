@@ -14,7 +14,13 @@ from hypothesis import strategies as st
 from support.drawing import examples
 
 from crawlrank.pipeline.ranking.bounds import digits_for, rounded
-from crawlrank.pipeline.ranking.classes import cut, possible, preferences, preferred_first
+from crawlrank.pipeline.ranking.classes import (
+    SpelledNodes,
+    cut,
+    possible,
+    preferred_by,
+    tie_weights,
+)
 from crawlrank.pipeline.ranking.options import Ties
 
 FEW = st.sampled_from([0.15, 0.2, 0.25, 1.0, 1.1, 1.15, 3.0, 9.95])
@@ -111,6 +117,23 @@ def test_possible_classes_with_ties_by_links_are_those_along_the_preferences() -
         assert numbers[along].tolist() == expected.tolist()
 
 
+def test_preferences_add_up_over_the_spellings_of_a_node() -> None:
+    nodes, links, captures = np.array([[2, 7, 0], [0, 3, 0], [2, 1 << 33, 1], [2, 0, 4]]).T
+    spelled = SpelledNodes(4, weighed=True)
+    for rows in (slice(3), slice(3, None)):
+        weights = tie_weights(links[rows], captures[rows])
+        spelled.add(nodes[rows], captures[rows] > 0, weights)
+    assert spelled.spelled.tolist() == [True, False, True, False]
+    assert spelled.captured.tolist() == [False, False, True, False]
+    sums = np.array([3, 0, 7 + (1 << 33), 0]), np.array([0, 0, 5, 0])
+    assert spelled.take_preferred() is not None
+    spelled = SpelledNodes(4, weighed=True)
+    spelled.add(nodes, captures > 0, tie_weights(links, captures))
+    preferred = spelled.take_preferred()
+    assert preferred is not None
+    assert preferred.tolist() == preferred_by(*sums).tolist()
+
+
 @settings(max_examples=examples(200), deadline=None)
 @given(cases(), st.integers(1, 20), st.sampled_from(["key", "together"]), st.data())
 def test_a_node_that_is_not_near_keeps_its_class(
@@ -139,8 +162,7 @@ def test_ties_by_links(
     nodes = range(len(scores))
     few = st.lists(st.integers(0, 2), min_size=len(scores), max_size=len(scores))
     links, captures = data.draw(few), data.draw(few)
-    sums = preferences(np.array(links), np.array(captures))
-    preferred = preferred_first(sums)
+    preferred = preferred_by(np.array(links), np.array(captures))
     given_ = {"mask": np.array(mask), "eta": eta}
     found = cut(np.array(scores), bins, **given_, ties="links", preferred=preferred)  # type: ignore[arg-type]
     ahead = sorted(nodes, key=lambda i: (-links[i], -captures[i], i))

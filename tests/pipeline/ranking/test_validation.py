@@ -25,7 +25,7 @@ from support.graphs import (
 
 from crawlrank.jobs.kernel.errors import BadInput, NotConverged
 from crawlrank.pipeline.data.graph import Floats, Graph, Mask
-from crawlrank.pipeline.precedence.captured import captured_nodes
+from crawlrank.pipeline.precedence.scored import spelled_nodes
 from crawlrank.pipeline.ranking.classes import cut
 from crawlrank.pipeline.ranking.opic import opic
 from crawlrank.pipeline.ranking.options import ValidationOptions
@@ -380,10 +380,10 @@ def test_captured_nodes_by_position(tmp_path: Path) -> None:
     row = "{0}\thttp://{0}/\t{1}\t1\t-\n"
     uris.write_text("".join(row.format(*r) for r in (("c", 0), ("a", 0), ("b", 0), ("b", 2))))
     ids.write_text("2 c\n0 a\n1 b\n")
-    found = captured_nodes(graph_of(3, [(0, 1)]), uris, [ids], tmp_path)
-    assert found.tolist() == [False, True, False]
+    nodes = spelled_nodes(graph_of(3, [(0, 1)]), uris, [ids], tmp_path)
+    assert nodes.captured.tolist() == [False, True, False]
     with pytest.raises(BadInput, match="other ids than test graph"):
-        captured_nodes(graph_of(4, [(0, 1)]), uris, [ids], tmp_path)
+        spelled_nodes(graph_of(4, [(0, 1)]), uris, [ids], tmp_path)
     ids.write_text("2 c\n0 d\n1 b\n")
     with pytest.raises(BadInput, match="no line for the key d"):
-        captured_nodes(graph_of(3, [(0, 1)]), uris, [ids], tmp_path)
+        spelled_nodes(graph_of(3, [(0, 1)]), uris, [ids], tmp_path)

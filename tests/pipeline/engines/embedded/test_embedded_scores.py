@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,6 +19,7 @@ from support.drawing import examples
 from support.inputs.samples import write
 
 from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.formats.order import BEST_SPELLING_FIRST, spelling_order
 from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.pipeline.data.database import database
 from crawlrank.pipeline.data.scores_file import best_first
@@ -26,6 +28,7 @@ from crawlrank.pipeline.engines.text.steps import join_scores as join_scores_by_
 from crawlrank.pipeline.precedence.export import export_precedence
 from crawlrank.pipeline.precedence.lines import Formed, Lines
 from crawlrank.pipeline.precedence.options import PrecedenceOptions
+from crawlrank.pipeline.precedence.scored import SPELLINGS
 
 BUDGET = 1 << 30
 NO_ID = 2**32 - 1
@@ -148,6 +151,26 @@ def test_a_key_goes_on_in_the_next_batch(crawl: Crawl, size: int) -> None:
     assert len(rows) == len(crawl.nodes)
 
 
+@settings(max_examples=examples(20), deadline=None)
+@given(crawls())
+def test_python_sql_and_columns_choose_the_same_spelling(crawl: Crawl) -> None:
+    rows = rows_of(crawl)
+    expected: dict[str, bytes] = {}
+    by_python: dict[str, tuple[int, int, bytes]] = {}
+    for most in sorted(crawl.spellings, key=lambda s: (s.captures, s.links), reverse=True):
+        same = [s for s in crawl.spellings if s[0] == most.key and s[2:4] == most[2:4]]
+        expected.setdefault(most.key, min(s.uri.encode() for s in same))
+        order = spelling_order(most.captures, most.links, most.uri.encode())
+        by_python[most.key] = min(by_python.get(most.key, order), order)
+    assert {key: order[2] for key, order in by_python.items()} == expected
+    query = f"SELECT key, first(uri ORDER BY {BEST_SPELLING_FIRST}) FROM rows GROUP BY key"
+    assert {key: uri.encode() for key, uri in duckdb.sql(query).fetchall()} == expected
+    keys = len(set(rows["number"].to_pylist()))
+    chosen = one_row_a_key(rows.to_batches(), np.ones(keys, bool))
+    pairs = [(row["key"], row["uri"].encode()) for batch in chosen for row in batch.to_pylist()]
+    assert dict(pairs) == expected
+
+
 @settings(max_examples=examples(25), deadline=None)
 @given(crawls(), st.sampled_from([9, 9, 16, 1]))
 def test_scores_are_those_of_the_job(
@@ -221,8 +244,9 @@ def test_hashes_in_several_ranges_find_what_meets(tmp_path: Path) -> None:
     uris = [f"http://a.example{port}/" for port in ("", ":80")]
     uris += [f"http://b.example/{n}" for n in range(9)]
     every = [True] * len(uris)
-    rows = {"node": [0, 0, *[1] * 9], "uri": uris, "captured": every, "listed": every}
-    formed = Formed(tmp_path / "formed.arrow", 2, iter([pa.record_batch(rows)]))
+    rows = {"node": [0, 0, *[1] * 9], "uri": uris, "captured": every, "weight": [0] * len(uris)}
+    spellings = pa.record_batch({**rows, "listed": every}, SPELLINGS)
+    formed = Formed(tmp_path / "formed.arrow", 2, iter([spellings]))
     classes, places = np.array([1, 2], np.int16), np.arange(2)
     lines = Lines(formed, classes, places, bins=2, only=False, hashes=2)
     with database(tmp_path, budget=BUDGET, threads=1) as (db, _):
