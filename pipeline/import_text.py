@@ -1,4 +1,4 @@
-"""`crawlrank step import-text`: text files to a new work folder, for a run to go on from.
+"""`crawlrank step import-text`: text files to a new work folder, from which a run continues.
 
 What is imported takes the place of the first steps: links and captures of URIs that of
 extract-links; links of keys likewise, with keys for URIs; a graph that of all before PageRank.
@@ -112,7 +112,7 @@ def _refuse_used(work: Path, manifest: Manifest) -> None:
             str(work),
             "is a work folder already",
             "a new folder",
-            "Name another one with --work; `crawlrank run` goes on in one that was imported.",
+            "Name another one with --work; `crawlrank run` continues in one that was imported.",
         )
 
 

@@ -4,7 +4,7 @@
 
 Archives are those of tests/support/inputs/mutations.py, by seed and number. Each is read in a
 worker process under a limit of address space. A worker that dies, or that takes longer than the
-limit, is a find: its number is reported, and another worker goes on behind it. Finds go to --out,
+limit, is a find: its number is reported, and another worker continues after it. Finds go to --out,
 each as the archive itself and what was said of it. `--only NUMBER` reads one archive again in this
 process.
 Exit code 1 if there is a find.
@@ -63,7 +63,7 @@ def _peak() -> int:
 
 
 def work(seed: int, numbers: range) -> None:
-    """A worker: a line with the number before, and one with the result behind each archive."""
+    """A worker: a line with the number before, and one with the result after each archive."""
     faulthandler.enable()
     one(mutation(seed, numbers[0], reference=True))  # what is loaded once is no archive's doing
     resource.setrlimit(resource.RLIMIT_AS, (ADDRESSES, ADDRESSES))

@@ -15,7 +15,7 @@ from crawlrank.jobs.mapreduce.runners.applications import tag_of
 
 CURE = (
     "Nodes of the cluster, or servers of it, were lost or started anew: run the same command "
-    "again, it goes on where this one stopped."
+    "again, it continues where this one stopped."
 )
 #: words of a failed job's message -> cure
 _CURES = {

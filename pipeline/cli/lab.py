@@ -57,7 +57,7 @@ preference_options = grouped(
         multiple=True,
         callback=_weighted,
         metavar="REGEX=WEIGHT",
-        help="Pages with this in their URI get so many times as much from the virtual page. With"
+        help="Pages with this in their URI get WEIGHT times as much from the virtual page. With"
         " WORK; may be given several times.",
     ),
     option(
@@ -131,7 +131,7 @@ preference_options = grouped(
     type=Number(1, 1e9),
     default=1.0,
     metavar="WEIGHT",
-    help="Pages that were not read yet get so many times as much from the virtual page.",
+    help="Pages that were not read yet get this many times as much from the virtual page.",
 )
 @preference_options
 @jobs_option

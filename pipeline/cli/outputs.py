@@ -48,7 +48,7 @@ def print_counts(rows: dict[str, int], counters: dict[str, int]) -> None:
 
 
 def show(tables: Iterable[TextTable | str], output: Path | None = None) -> None:
-    """Tables and sentences on standard output, if the JSON is not there, with an empty line behind
+    """Tables and sentences on standard output, if the JSON is not there, with an empty line after
     each. Tables without rows are left out."""
     if output == STDOUT:
         return
@@ -89,7 +89,7 @@ def check_format(form: str | None, *outputs: Path) -> None:
 
 
 def ending_of(output: Path, *, packed: bool = True) -> str:
-    """What the name says of the format, without the dot. packed: .gz may be behind it."""
+    """What the name says of the format, without the dot. packed: .gz may be after it."""
     name = output.name.lower()
     return (name.removesuffix(".gz") if packed else name).rpartition(".")[2]
 
@@ -105,7 +105,7 @@ def check_ending(output: Path, endings: Iterable[str], form: str, option: str) -
 def require_ending(
     output: Path, option: str, endings: Iterable[str], *, packed: bool = True
 ) -> None:
-    """Refuse a file whose ending is none of these. packed: .gz may be behind it."""
+    """Refuse a file whose ending is none of these. packed: .gz may be after it."""
     if "." not in output.name or ending_of(output, packed=packed) not in endings:
         *names, last = (f".{ending}" for ending in endings)
         raise click.UsageError(f"{option} {output} must end in {', '.join(names)} or {last}")

@@ -28,7 +28,7 @@ plan_options = grouped(
     PlanOptions,
     option("--budget", type=Budget(), required=True, metavar="N/UNIT",
            help="Fetches that the crawler can do, such as 5000/day or 100/hour."),
-    field_option(PlanOptions, "horizon", "Plan so many days: 90d, 12w, 36h.", Days()),
+    field_option(PlanOptions, "horizon", "How far to plan: 90d, 12w, 36h.", Days()),
     field_option(PlanOptions, "due", "The precedence file has the pages due in this time.", Days()),
     field_option(
         PlanOptions,

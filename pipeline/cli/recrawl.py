@@ -180,7 +180,7 @@ def _show_pages(wanted: Recrawl, pages: PageCounts | None) -> None:
     if wanted.grow:
         _show_growth(pages.growth)
     elif wanted.is_plan:
-        click.echo("The crawl fetches these pages, and behind them the seeds of the job.")
+        click.echo("The crawl fetches these pages, and after them the seeds of the job.")
     else:
         before = pages.before or 0
         more = (

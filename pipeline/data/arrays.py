@@ -67,7 +67,7 @@ def release(array: npt.NDArray[Any], begin: int, end: int) -> None:
 
 
 class Growing(AbstractContextManager["Growing"]):
-    """Writes arrays of one type to a .npy file, one behind the other; `length` numbers so far."""
+    """Writes arrays of one type to a .npy file, one after the other; `length` numbers so far."""
 
     def __init__(self, path: Path, dtype: npt.DTypeLike) -> None:
         self._file = path.open("wb")

@@ -129,7 +129,7 @@ def _interrupt(db: duckdb.DuckDBPyConnection, fed: _Fed, reading_end: int, befor
 
 
 def limit(db: duckdb.DuckDBPyConnection, budget: int) -> None:
-    """Keep a database within so many bytes from now on; what it holds beyond them, it spills."""
+    """Limit the memory of a database, in bytes, from now on. It spills what it holds beyond."""
     db.execute("SET memory_limit = $limit", {"limit": f"{max(LEAST, budget)}B"})
 
 

@@ -105,7 +105,7 @@ def _sorted_runs(path: Path, key: LineKey, stack: contextlib.ExitStack, at_once:
 
 
 def _merged_in_groups(paths: list[Path], key: LineKey, folder: Path, at_once: int) -> list[Path]:
-    """Fewer, longer parts: a process may open only so many files."""
+    """Fewer, longer parts: the number of files that a process may open has a limit."""
     groups = [paths[at : at + at_once] for at in range(0, len(paths), at_once)]
     outputs = []
     for number, group in enumerate(groups):

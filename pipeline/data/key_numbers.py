@@ -13,8 +13,8 @@ import pyarrow as pa
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.pipeline.data.arrays import IDS, PIECE, open_array, refuse
 
-URIS_CURE = "Run canonicalize to make it anew, and the steps behind it."
-IDS_CURE = "Run assign-ids to make it anew, and the steps behind it."
+URIS_CURE = "Run canonicalize to make it anew, and the steps after it."
+IDS_CURE = "Run assign-ids to make it anew, and the steps after it."
 NUMBERS_CURE = "Run canonicalize again."
 
 
@@ -26,7 +26,7 @@ def missing(numbers: npt.NDArray[Any]) -> int:
 def numbered(
     path: Path, spellings: Iterable[pa.RecordBatch], keys: int | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """Rows of uris, whose first column is the number of the key: it begins at 0 and goes on by 0
+    """Rows of uris, whose first column is the number of the key: it begins at 0 and grows by 0
     or 1 from row to row, always below `keys` if that is known. Raises BadInput."""
     latest = -1
     for rows in spellings:
@@ -35,7 +35,7 @@ def numbered(
         wrong = (steps != 0) & (steps != 1)
         wrong[:1] |= latest < 0 and numbers[:1] != 0
         if wrong.any():
-            what = f"key number {numbers[int(np.argmax(wrong))]} behind {latest}"
+            what = f"key number {numbers[int(np.argmax(wrong))]} after {latest}"
             raise BadInput(str(path), what, "numbers that ascend one by one", URIS_CURE)
         latest = int(numbers[-1]) if len(numbers) else latest
         if keys is not None and latest >= keys:

@@ -58,9 +58,9 @@ class Memory:
 def require_memory(
     step: str, nodes: int, node_bytes: int, budget: int, *, fixed: int = 0, cure: str = ""
 ) -> None:
-    """Raise BadInput where a step that holds so many bytes a node, and `fixed` ones, cannot keep
-    within the budget, in bytes, or what --memory gives at least. cure: what else helps than more
-    memory."""
+    """Raise BadInput where a step that holds these bytes for each node, and `fixed` ones, cannot
+    keep within the budget, in bytes, or what --memory gives at least. cure: what else helps than
+    more memory."""
     needed = fixed + nodes * node_bytes
     if needed > max(budget, LEAST - OWN):
         raise BadInput(
@@ -136,7 +136,7 @@ class Room:
         self.arenas = 0
 
     def require(self, threads: int) -> None:
-        """Raises Shortage where the limits leave too little for a database of so many threads."""
+        """Raises Shortage where the limits leave too little for a database of these threads."""
         threads += BESIDE
         needed = threads * STACK + max(0, threads - self.arenas) * ARENA
         needed += 0 if "numba" in sys.modules else COMPILER
@@ -146,7 +146,7 @@ class Room:
 
 
 def _try_threads(count: int) -> None:
-    """Raises Shortage where so many cannot be had at a time. It takes a millisecond."""
+    """Raises Shortage if this number cannot be had at a time. It takes a millisecond."""
     ended, started = threading.Event(), list[threading.Thread]()
     try:
         for _ in range(count):

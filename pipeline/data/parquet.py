@@ -182,7 +182,7 @@ def _batches(texts: Sequence[Path], separator: str, schema: pa.Schema) -> Iterat
 
 
 def _padded(lines: bytes, separator: bytes, columns: int) -> bytes:
-    """Lines with as many fields as columns: those behind the usual ones are left out of a line
+    """Lines with as many fields as columns: those after the usual ones are left out of a line
     where none is known, as of an ARC, which has no record ids."""
     if lines.count(separator) == lines.count(b"\n") * (columns - 1):
         return lines

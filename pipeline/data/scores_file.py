@@ -29,7 +29,7 @@ CURE = "Run page-rank to make the scores anew."
 
 
 def open_scores(path: Path, nodes: int) -> Floats:
-    """The scores of so many nodes, mapped. Raises BadInput for what is no number, infinite
+    """The scores of this number of nodes, mapped. Raises BadInput for what is no number, infinite
     or below 0."""
     scores: Floats = open_array(path, (np.float64,), CURE)
     if len(scores) != nodes:

@@ -60,7 +60,7 @@ def answers(
 
     work: a function at the top of a module, which workers import. tasks: more may be appended while
     answers come. processes: at most, as cores.py bounds them. ahead: no task begins that many
-    behind the first that is not done. An exception in `work` is raised here and ends all. With one
+    after the first that is not done. An exception in `work` is raised here and ends all. With one
     process nothing is started, unless tasks are to be apart from this process.
     """
     processes = min(at_a_time(processes), len(tasks))

@@ -29,7 +29,7 @@ class NotReadable(ValueError):
 
 @dataclass
 class Element:
-    """One element. attributes: a name with a namespace has it in front, behind it a blank. start,
+    """One element. attributes: a name with a namespace has it in front, after it a blank. start,
     end: its bytes, with both tags; inner, close: those between its tags, which are equal, at its
     end, where it has one tag only. text: its own, in pieces joined."""
 
@@ -294,7 +294,7 @@ class BeanFile:
         )
 
 
-#: a line of Java's properties, with the lines that go on behind a backslash; no comment
+#: a line of Java's properties, with the lines that continue after a backslash; no comment
 _LINE = re.compile(
     rb"^[ \t\f]*(?P<key>[^\s#!=:][^\s=:]*)[ \t\f]*[=: \t][ \t\f]*"
     rb"(?P<value>(?:[^\\\r\n]|\\(?:\r\n|[\s\S]))*)",

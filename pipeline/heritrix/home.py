@@ -59,7 +59,7 @@ class HeritrixHome:
         """Run Java with the classes of Heritrix; the lines that it writes, without their ends.
 
         where: what it works on, for messages. limit: seconds to the end. text: pieces that it
-        reads. Raises HeritrixFails, or Shortage, behind the last line. On Linux, Java ends also
+        reads. Raises HeritrixFails, or Shortage, after the last line. On Linux, Java ends also
         where SIGKILL ends this process: else it would keep the store of the job locked.
         """
         command = tied([java(), *OPTIONS, *UTF_8, "-cp", self.classes, *arguments])

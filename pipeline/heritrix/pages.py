@@ -143,7 +143,7 @@ NO_PAGES = r"^[a-z]+://[^/]*/(robots|humans|ads|app-ads|security)\.txt$|\.(css|j
 #: why a line is none of the pages
 SPELLING, EMBEDDED, GONE, LATER = (
     "other spellings of these pages", "images, styles and other files that pages embed",
-    "pages that are gone, in the last class", "of later classes, or behind the first pages",
+    "pages that are gone, in the last class", "of later classes, or after the first pages",
 )  # fmt: skip
 _GONE, _REDIRECT = "s IN (404, 410)", "s BETWEEN 300 AND 399 AND s <> 304"
 

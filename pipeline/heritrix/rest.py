@@ -5,10 +5,9 @@ has signed: the fingerprint of it is compared instead.
 
 A crawl from its build to its end, over REST.
 
-A launch stops before its first fetch (Heritrix's own default), and goes on when all is set. After a
-launch from a checkpoint Heritrix 3.13 has lost which of its queues is best, and would stall or keep
-to one host: it is told to look anew.
-"""
+A launch stops before its first fetch (Heritrix's own default), and continues when all is set. After
+a launch from a checkpoint Heritrix 3.13 has lost which of its queues is best, and would stall or
+keep to one host: it is told to look anew."""
 
 from __future__ import annotations
 

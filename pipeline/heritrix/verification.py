@@ -71,7 +71,7 @@ def load_precedences(home: HeritrixHome, file: Path, state: Path) -> int:
     state.mkdir(parents=True, exist_ok=True)
     _remove_unbegun(state)
     arguments = (LOADER, str(file.resolve()), str(state.resolve()))
-    # it stores what it has loaded behind its last line, so it is read to the end
+    # it stores what it has loaded after its last line, so it is read to the end
     lines = list(home.run(*arguments, where=state, limit=LIMIT))
     for line in lines:
         if line.endswith(" entries loaded"):
@@ -112,7 +112,7 @@ class Lookups:
             )  # fmt: skip
 
     def some(self, count: int) -> list[str]:
-        """The answers of so many further URIs: the precedence of the file, UNLISTED or
+        """The answers for the next URIs of this number: the precedence of the file, UNLISTED or
         NOT_A_URI."""
         answers = list(islice(self._answers, count))
         if len(answers) != count:

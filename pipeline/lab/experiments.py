@@ -351,7 +351,7 @@ def _shared_top(one: Floats, other: Floats) -> float:
     return len(np.intersect1d(best, others)) / count
 
 
-PART, LEAST = 10, 1000  # a tenth of the pages, but not below so many
+PART, LEAST = 10, 1000  # a tenth of the pages, but at least this number
 MEANS = (3.0, 10.0, 30.0, 100.0)
 SHORT, LONG = WARM_UP, 10 * WARM_UP
 

@@ -276,7 +276,7 @@ def _reasons(results: LabResults) -> str:
         return ""
     about = (
         "The table says why claims do not hold here. An experiment tests each reason. Its random"
-        f" webs are smaller: they have a tenth of the pages, but {LEAST:,} if there are so many."
+        f" webs are smaller: they have a tenth of the pages, but at least {LEAST:,}."
         " Webs with a mean number of links follow Poisson's law."
     )
     return f"{about}\n\n{_verdicts('reason', reasons(results.reasons))}"

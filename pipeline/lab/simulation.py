@@ -125,7 +125,7 @@ class Simulation:
         return self._logged(pages, held)
 
     def replace(self, chain: Chain, importance: Floats, recent: float = 1.0) -> None:
-        """Go on with other edges, and with more pages where the chain has more.
+        """Continue with other edges, and with more pages where the chain has more.
 
         importance: float64[N] of the pages so far, estimated. recent: units of the clock; pages
         introduced since then give new ones their mean importance, or all pages if none was. The

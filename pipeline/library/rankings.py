@@ -64,11 +64,10 @@ def pagerank(
     RankingResult.probabilities.
 
     nodes: number of nodes, for a graph of two arrays (default: the highest id and 1). weighted:
-    whether links have weights (default: if a third array or a column `weight` is given).
-    tolerance: bound to reach of the sum of all errors, relative to the sum of the scores.
-    iterations: exactly so many plain rounds instead, as `--iterations` does. max_rounds: rounds
-    that the tolerance may take; result.converged says whether they were enough.
-    """
+    whether links have weights (default: if a third array or a column `weight` is given). tolerance:
+    bound to reach of the sum of all errors, relative to the sum of the scores. iterations: exactly
+    this number of plain rounds instead, as `--iterations` does. max_rounds: rounds that the
+    tolerance may take; result.converged says whether they were enough."""
     given = input_graph(graph, nodes=nodes, weighted=weighted)
     solving = _solving(tolerance, iterations, max_rounds, threads)
     if given.weights is None:

@@ -2,7 +2,7 @@
 
 Duplicates are told as DUPEFILTER_CLASS tells them. Scrapy's own filter needs no memory here, as the
 store knows all requests. As with Scrapy, a request with `dont_filter` is no duplicate and makes
-none; those that a spider starts with are known by their number, so that a crawl that goes on does
+none; those that a spider starts with are known by their number, so that a crawl that continues does
 not start anew.
 
 Requests are pickled, as Scrapy pickles those of JOBDIR. What cannot be pickled, for any reason,

@@ -6,8 +6,8 @@ together.
 
 The middleware is the nearest one to the engine, so that it sees what all others leave. A request is
 done when the engine has finished with it: when all that came out of its page is in the stores, or
-when it failed. A crawl that was killed goes on from there: what had been given out and was not done
-is fetched again.
+when it failed. A crawl that was killed continues from there: what had been given out and was not
+done is fetched again.
 
 Of the requests that wait, the one of the highest priority comes first, and among these the one
 whose page has the highest authority by OPIC-HITS (opic_hits.py). Requests of a host that has as
@@ -98,7 +98,7 @@ class ImportanceScheduler(BaseScheduler):
         self._scores = SqliteHitsCash(database)
         self.opic = OpicHits(SqliteGraph(database), self._scores, SqliteRelevance(database))
         if done := self._store.done():
-            logger.info("Goes on behind %d requests that are done", done)
+            logger.info("Continues after %d requests that are done", done)
         return self.df.open()
 
     def close(self, reason: str) -> Any:

@@ -45,7 +45,7 @@ class PageServer(ThreadingHTTPServer):
         return f"http://{LOOPBACK}:{self.server_port}/"
 
     def serve_until_idle(self, seconds: float) -> None:
-        """Until there was no request for so many seconds."""
+        """Wait until there was no request for this number of seconds."""
         with self:
             while time.monotonic() < self.last_request + seconds:
                 self.handle_request()
@@ -90,7 +90,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 class _Within(io.RawIOBase):
-    """What comes of a connection in so many seconds. Raises TimeoutError after them."""
+    """The bytes that come within `seconds`. Raises TimeoutError after them."""
 
     def __init__(self, connection: socket.socket, raw: io.RawIOBase, seconds: float) -> None:
         self._connection, self._raw, self._seconds = connection, raw, seconds

@@ -220,7 +220,7 @@ class Spans(NamedTuple):
     is_last: Flags
 
     def seen(self, pages: int, which: Flags | None = None) -> Seen:
-        """What some of them, or all, tell of so many pages."""
+        """What some of them, or all, tell of this number of pages."""
         same, changed = ~self.is_change, self.is_change
         if which is not None:
             same, changed = same & which, changed & which

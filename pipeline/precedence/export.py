@@ -206,7 +206,7 @@ def _require_spellings(scored: Scored, formed: Formed, path_or_url: str) -> None
 
 def _require_uris(pieces: Iterable[bytes], lines: Lines, path_or_url: str) -> Iterator[bytes]:
     """The pieces. If no spelling is an http or https URI, as in scores that name keys only, raises
-    BadInput behind the last piece, so that no file appears."""
+    BadInput after the last piece, so that no file appears."""
     yield from pieces
     if not lines.changes.formed and NOT_OF_THE_WEB.issuperset(lines.changes.by_reason):
         cure = "Scores of an import without URIs name keys only."

@@ -41,7 +41,8 @@ DETAILS = ("status", "types")  # that only captures tell
 
 
 class PageFilters(NamedTuple):
-    """What to take, as a user has written it; see SELECTORS. top: the best so many, or None."""
+    """What to take, as a user has written it; see SELECTORS. top: the number of the best to take,
+    or None."""
 
     captured: bool = False
     status: tuple[str, ...] = ()

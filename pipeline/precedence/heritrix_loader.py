@@ -209,7 +209,7 @@ def _chunks(stream: BinaryIO) -> Iterator[bytes]:
 
 
 def _inflated(stream: BufferedReader) -> Iterator[bytes]:
-    """All members of a gzip file; other bytes behind the last member are ignored."""
+    """All members of a gzip file; other bytes after the last member are ignored."""
     if reason := _skip_header(stream):
         raise LoaderFails(reason)
     while True:

@@ -162,7 +162,7 @@ class Lines:
         self.counts: npt.NDArray[np.int64] = np.zeros(bins + 1, np.int64)  # by precedence
 
     def pieces(self, db: duckdb.DuckDBPyConnection) -> Generator[bytes, None, None]:
-        """The file, some lines at a time; changes and counts are complete behind the last."""
+        """The file, some lines at a time; changes and counts are complete after the last."""
         meeting = self._find_meeting(db)
         if meeting:
             with _reader(db, self._rows()):

@@ -87,10 +87,10 @@ class Reporter:
         them."""
 
     def task(self, job: str, done: int, total: int) -> None:
-        """So many parts of a job are done."""
+        """This number of parts of a job is done."""
 
     def read(self, done: int, total: int) -> None:
-        """So many bytes were read, of the archives that this run reads."""
+        """This number of bytes was read, of the archives that this run reads."""
 
     def archive(self, report: ArchiveReport, done: int, total: int) -> None:
         """An archive was read. done, total: of all archives, with those of runs before."""

@@ -14,7 +14,7 @@ A command that is refused before it works on anything, for instance as its optio
 run: what the run before said of itself stays, with "refused": {"arguments", "started", "error"}.
 
 seconds: of this run, and of a step in this run; `before` are those of runs before that the step
-goes on from. spent: seconds of steps in all runs that they go on from.
+continues from. spent: seconds of steps in all runs that they continue.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from crawlrank.pipeline.workfolder.manifest import (
 from crawlrank.pipeline.workfolder.masking import masked
 from crawlrank.pipeline.workfolder.rankings import labels, ranking_folder
 
-EVERY = 0.5  # seconds between two writes while a step goes on
+EVERY = 0.5  # seconds between two writes during a step
 RUNNING, DONE, FAILED, INTERRUPTED = "running", "done", "failed", "interrupted"
 
 
@@ -229,7 +229,7 @@ class RunState:
         return {"done": archives[0], "total": archives[1]} if archives else None
 
     def _step(self) -> dict[str, Any] | None:
-        """The step that goes on, or in which the run has ended. left: seconds, None where they are
+        """The step at work, or in which the run has ended. left: seconds, None where they are
         not known."""
         step = self.last.get("step")
         if step is None:

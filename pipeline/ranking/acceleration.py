@@ -86,7 +86,7 @@ class Steering:
     _before: Sequence[Groups] = ()
 
     def saved(self) -> dict[str, Any]:
-        """As JSON, to go on with `restored`."""
+        """The state as JSON, from which `restored` continues."""
         arrays = {
             f"{name}_{number}": array.ravel()
             for number, groups in enumerate(self._before)

@@ -10,7 +10,7 @@ d of the other, and persistence p,
     RBO = (1 - p) * sum over d >= 1 of p^(d-1) * A_d
 
 Somebody who reads on to the next node with probability p looks at 1 / (1 - p) of them on average.
-All N nodes are in both rankings, so A_d is 1 from N on, and what is behind them is known: p^N.
+All N nodes are in both rankings, so A_d is 1 from N on, and what is after them is known: p^N.
 """
 
 from __future__ import annotations
@@ -109,7 +109,8 @@ def best_first(scores: Floats) -> Order:
 
 
 def overlap(ours: Order, theirs: Order, percent: int) -> Overlap:
-    """Of so many percent of the nodes, at least one. ours, theirs: ids[N], the best first."""
+    """The overlap of the best `percent` of the nodes, at least one. ours, theirs: ids[N], the best
+    first."""
     count = max(1, math.ceil(len(ours) * percent / 100))
     shared = len(np.intersect1d(ours[:count], theirs[:count], assume_unique=True))
     return Overlap(percent, count, shared / count)
@@ -150,8 +151,8 @@ def confusion(
 
 
 def displaced(ours: Floats, theirs: Floats, most: int) -> tuple[Displacement, ...]:
-    """The nodes whose positions are furthest apart, at most so many, ties by id; none that has the
-    same position in both."""
+    """The nodes whose positions are furthest apart, at most this number, ties by id; none that has
+    the same position in both."""
     nodes = len(ours)
     positions, others = (nodes + 1 - midranks(side) for side in (ours, theirs))
     apart = np.abs(positions - others)

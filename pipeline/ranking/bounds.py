@@ -25,7 +25,7 @@ class Bounds(NamedTuple):
     absolute: float
 
     def ends(self, score: float, scores: int = 1) -> tuple[float, float]:
-        """The least and the most that an exact score may be, or the sum of so many."""
+        """The least and the most that an exact score, or the sum of a number of scores, may be."""
         off = self.absolute * scores
         low, high = max(score / (1 + self.eta), score - off, 0.0), score + off
         return low, min(high, score / (1 - self.eta)) if self.eta < 1 else high

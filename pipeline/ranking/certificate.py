@@ -125,7 +125,7 @@ def _give(
 
 
 def _blocks(graph: Graph, step: int) -> list[tuple[int, int]]:
-    """Ranges of nodes with about so many edges."""
+    """Ranges of nodes with about this number of edges."""
     cuts = np.searchsorted(graph.offsets, np.arange(0, graph.edges, step)).tolist()
     borders = sorted({0, *cuts, graph.nodes})
     return list(itertools.pairwise(borders))
@@ -147,7 +147,7 @@ def check_start(graph: PathOrUrl, nodes: int, scores: float, dummies: list[float
             str(graph),
             f"scores with dummy's sum to {start!r}",
             f"N + 1 = {nodes + 1}",
-            "Start from gen-graph's output, or go on from a whole round.",
+            "Start from gen-graph's output, or continue from a whole round.",
         )
 
 

@@ -46,8 +46,9 @@ PATIENCE = 4  # checkpoints that eta may take to fall by a tenth
 
 
 class Checkpoint(NamedTuple):
-    """After so many visits: certificate (L1, of probabilities) and eta (per score) of the window
-    that ends here, inf in edge mode; the paper's estimate 1/sum(H); seconds of visiting so far."""
+    """The state after a number of visits: certificate (L1, of probabilities) and eta (per score) of
+    the window that ends here, inf in edge mode; the paper's estimate 1/sum(H); seconds of visiting
+    so far."""
 
     visits: int
     certificate: float
@@ -220,7 +221,7 @@ class _Bank:
         self.kept, self.dangling = 0.0 if edge_mode else equation.base / n, 1 / n
 
     def visit(self, order: Positions | int) -> float:
-        """Read the pages in this order, or so many times the page with most cash.
+        """Read the pages in this order, or this number of times the page with most cash.
 
         Returns what the virtual page gave to each page.
         """
@@ -233,7 +234,7 @@ class _Bank:
         return given
 
     def visit_in(self, orders: Iterable[Positions]) -> float:
-        """Read the pages in these orders, one behind the other, as if it were one."""
+        """Read the pages in these orders, one after the other, as if it were one."""
         step, given, state = compiled(loops.visit), 0.0, self._state()
         offsets, targets = self.graph.offsets, self.graph.targets
         for order in orders:

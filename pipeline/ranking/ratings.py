@@ -40,7 +40,7 @@ class RatingTable:
 
 @dataclass(frozen=True)
 class ClassAgreement:
-    """Classes compared with those of the mean of raters. pages: so many were. share: the part in
+    """Classes compared with those of the mean of raters. pages: their number. share: the part in
     the same class. confusion[i][j]: pages that have i+1 where the mean has j+1. kappa, quadratic:
     without and with weights; None where both have all pages in one class."""
 

@@ -69,7 +69,7 @@ class RankStep:
         return inputs, entry
 
     def _before(self) -> list[Round]:
-        """The rounds to go on behind. What lies in `rounds` is of this mark from here on."""
+        """The rounds to continue after. What lies in `rounds` is of this mark from here on."""
         mark = self.state.marks[RANK]
         if not self.manifest.progress(RANK, mark):
             self.engine.store.drop("rounds")
@@ -78,7 +78,7 @@ class RankStep:
         return self.state.intact_rounds(RANK, self.stop)
 
     def _enter(self, rounds: list[Round]) -> None:
-        """Save the rounds with the records of what goes on behind them, unless that is just being
+        """Save the rounds with the records of what continues after them, unless that is just being
         moved to where it is to end."""
         store, names = self.engine.store, self.engine.checkpoint(self.stop, rounds)
         if all(map(store.exists, names)):

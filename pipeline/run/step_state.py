@@ -97,7 +97,7 @@ class StepState:
         return bool(records) and self._are_whole(records, digests=False)
 
     def intact_rounds(self, name: str, stop: Stop) -> list[Round]:
-        """The rounds of PageRank behind which to go on: none where their checkpoint is not as they
+        """The rounds of PageRank after which to continue: none if their checkpoint is not as they
         left it."""
         entry = self.manifest.progress(name, self.marks[name])
         names = ("ranks",) if stop.iterations is not None else ()  # under which the last one ends

@@ -67,7 +67,7 @@ class _Messages(io.FileIO):
 
 
 def outlive_reader() -> None:
-    """Let this process go on when whoever reads its standard error leaves, or its terminal."""
+    """Let this process continue when whoever reads its standard error leaves, or its terminal."""
     stream = sys.stderr
     if stream is sys.__stderr__ and isinstance(stream, io.TextIOWrapper):
         stream.flush()

@@ -26,7 +26,7 @@ def printable(text: str) -> str:
 
 
 def fit_head(text: str, room: int) -> str:
-    """As much of the beginning as fits into so many cells."""
+    """The longest beginning that fits into this number of cells."""
     if text.isascii():
         return text[: max(room, 0)]
     while cell_len(text) > room:
@@ -35,7 +35,7 @@ def fit_head(text: str, room: int) -> str:
 
 
 def fit_tail(text: str, room: int) -> str:
-    """As much of the end as fits."""
+    """The longest end that fits."""
     if text.isascii():
         return text[max(len(text) - room, 0) :] if room > 0 else ""
     while cell_len(text) > room:
@@ -71,7 +71,7 @@ def _alike(texts: Iterable[str], shown: dict[str, str]) -> list[list[str]]:
 
 
 def _show_difference(group: list[str], room: int) -> dict[str, str]:
-    """Forms with the characters behind what all texts of the group begin with. Of several that are
+    """Forms with the characters after what all texts of the group begin with. Of several that are
     still alike fewer are, so this ends."""
     begin = shared(group)
     shown = {text: _from(text, begin, room) for text in group}

@@ -46,7 +46,7 @@ _SHOWN = 100  # characters of a wrong line
 
 
 def read_list(list_file: PathOrUrl, prefix: str = "") -> list[PathOrUrl]:
-    """The paths and URLs in a file, as they are, behind the prefix; `-` is standard input. Raises
+    """The paths and URLs in a file, as they are, after the prefix; `-` is standard input. Raises
     BadInput, which names the wrong lines."""
     prefix = _complete(prefix)
     names: list[PathOrUrl] = []

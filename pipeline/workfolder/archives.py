@@ -197,7 +197,7 @@ def require_readable(reports: Sequence[ArchiveReport], skip_bad_files: bool, str
     """Raise BadInput for an archive without anything readable, or, if strict, for any damage."""
     bad = [report for report in reports if report.error]
     if bad and (not skip_bad_files or len(bad) == len(reports)):
-        kept = "The results of other archives are kept; --skip-bad-files goes on without "
+        kept = "The results of other archives are kept; --skip-bad-files continues without "
         kept += "it." if len(bad) == 1 else "these."
         errors = [(masked(report.path), report.error or [""]) for report in bad]
         raise unreadable(errors, len(reports), kept if len(bad) < len(reports) else "")

@@ -1,4 +1,4 @@
-"""A work folder whose first datasets come from text files: what a run does behind them.
+"""A work folder whose first datasets come from text files: what a run does after them.
 
 `imported` in the manifest is {"kind", "files", "datasets", "fingerprint"}; the fingerprint, there
 once all is in place, stands for the marks of the steps that `import-text` takes the place of.

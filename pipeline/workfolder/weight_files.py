@@ -7,7 +7,7 @@ A weight file has a page and its weight a line, with a tab or blanks between the
     org,archive)/about   0.5
 
 A page is a URI or a key (SURT). A weight is a decimal number of at least 0. `#` at the start of a
-line or behind a blank begins a comment. Files are UTF-8, with or without a byte order mark, with
+line or after a blank begins a comment. Files are UTF-8, with or without a byte order mark, with
 LF or CRLF, plain or .gz. A list of seeds has a page a line, and each weighs 1.
 
 Heritrix reads its seeds.txt in org.archive.modules.seeds.TextSeedModule (3.13): a line is one word

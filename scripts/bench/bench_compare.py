@@ -24,7 +24,7 @@ from measuring import watched
 
 ROOT = Path(__file__).resolve().parents[2]
 CRAWLRANK = [sys.executable, "-m", "crawlrank"]
-GONE = 10  # of so many archives one is left out of the second crawl, at least one
+GONE = 10  # one of GONE archives is left out of the second crawl, at least one
 LOG = (
     "2026-01-%02dT%02d:%02d:%02d.%03dZ   200       1948 %s L http://127.0.0.1/ text/html #001"
     " 20260101000000000+15 sha1:FMORMBYWDHRJZREKZYXP3SWBMLRUXJTY - -\n"

@@ -7,10 +7,9 @@ Each way runs in a process of its own, one after the other, in turn; the table g
 processor seconds, and the ratio to crawlrank. All write `target_key source_key` lines, distinct
 within a page. Needs the extra `bench` (beautifulsoup4, lxml). --profile: the seconds of each stage,
 see scripts/bench/extract_stages.py. --processes: the archives, and one large one that is all of
-them sixteen times over, by one process and by a pool of so many; the ratio is of seconds on the
-clock, from the start to Parquet on disk. --compiled: crawlrank once
-more, as `make compiled` leaves it in DIR. --copies: so many of each archive, under other hosts.
-"""
+them sixteen times over, by one process and by a pool of this number; the ratio is of seconds on the
+clock, from the start to Parquet on disk. --compiled: crawlrank once more, as `make compiled` leaves
+it in DIR. --copies: their number of each archive, under other hosts."""
 
 from __future__ import annotations
 
@@ -206,7 +205,7 @@ def told(process: Child) -> dict[str, Any]:
 
 
 def several(archives: list[Path], processes: int, repeat: int) -> tuple[float, float]:
-    """The least seconds of one process, and of so many, in turn."""
+    """The least seconds of one process, and of a pool, in turn."""
     walls: dict[int, list[float]] = {1: [], processes: []}
     with tempfile.TemporaryDirectory() as tmp:
         large = Path(tmp, "large.warc.gz")

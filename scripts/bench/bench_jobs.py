@@ -5,7 +5,7 @@
 
 The jobs run on the local runner, two tasks at a time; seconds are those of all its tasks, without
 what the same job takes on next to nothing: the start of processes and libraries. copies: the links
-so many times over, each under other host names.
+this number of times, each under other host names.
 """
 
 from __future__ import annotations

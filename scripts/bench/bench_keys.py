@@ -49,7 +49,7 @@ WAYS: dict[str, Callable[[], KeyFunction]] = {
 
 
 def best_times(uris: list[bytes], repeat: int) -> dict[str, float]:
-    """Microseconds a URI, the best of so many turns."""
+    """Microseconds a URI, the best of `turns`."""
     best: dict[str, float] = {}
     for _ in range(repeat):
         for name, new in WAYS.items():

@@ -103,7 +103,7 @@ def bomb(coding: str, size: int) -> Iterator[bytes]:
 
 
 def wat(size: int) -> Iterator[bytes]:
-    """Links in JSON, and so many that it is the size."""
+    """Links in JSON, up to the size."""
     begin = (
         b'{"Envelope": {"WARC-Header-Metadata": {"WARC-Type": "response", "WARC-Target-URI":'
         b' "http://h/w"}, "Payload-Metadata": {"HTTP-Response-Metadata": {"Response-Message":'

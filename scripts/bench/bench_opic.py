@@ -21,7 +21,7 @@ from crawlrank.pipeline.ranking.options import OpicOptions
 
 
 def made(edges: int) -> Graph:
-    """A seeded graph of so many edges, all scores 1."""
+    """A seeded graph of this number of edges, all scores 1."""
     nodes, sources, targets = web_like(edges)
     offsets = np.searchsorted(sources, np.arange(nodes + 1))
     return Graph(

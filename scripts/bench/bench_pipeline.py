@@ -2,7 +2,7 @@
 
     python scripts/bench/bench_pipeline.py ARCHIVE… [--mb 50] [--json FILE]
 
-The archives are repeated under other host names, which are as long, until they have so many MB.
+The archives are repeated under other host names, which are as long, up to --mb.
 A run on one of them comes first, so that nothing is compiled in those that count. The later steps
 are to take less than 30 % of extraction's time. They run twice, the second time alone, which tells
 their share of the CPU seconds too: on a machine with other work the clock says little.
@@ -73,7 +73,7 @@ def repeated(archives: list[Path], folder: Path, wanted: float) -> tuple[list[Pa
 def copied(archive: Path, folder: Path, turn: int) -> Path:
     """The archive with a member a record; for a turn above 0, up to 25, with other hosts.
 
-    Each letter of a host's last label but one is so many letters behind, so that different hosts
+    Each letter of a host's last label but one is shifted, so that different hosts
     stay different.
     """
     letters = ascii_lowercase.encode()

@@ -3,12 +3,11 @@
 
     scripts/bench/bench_rounds.py [--edges 10] [--graph NAME=pr0.txt]… [--folder DIR] [--json FILE]
 
-A seeded web-like graph of so many million edges, and real ones as graph lines (`crawlrank export
---format text` writes pr0.txt). Seconds are those of the processor, of the driver and of all tasks,
-less what the same round takes on a graph of a few nodes: the start of processes and libraries. As
-that leaves a small difference of large figures, packed rounds are timed inline, too: in one process
-that has started, nothing taken off.
-"""
+A seeded web-like graph of this number of million edges, and real ones as graph lines (`crawlrank
+export --format text` writes pr0.txt). Seconds are those of the processor, of the driver and of all
+tasks, less what the same round takes on a graph of a few nodes: the start of processes and
+libraries. As that leaves a small difference of large figures, packed rounds are timed inline, too:
+in one process that has started, nothing taken off."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ Part = Callable[[], Any]
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pages", type=int, default=10_000_000)
-    parser.add_argument("--copies", type=int, default=1, help="of a graph of so many pages")
+    parser.add_argument("--copies", type=int, default=1, help="of a graph of --pages")
     parser.add_argument("--peer-pages", type=int, default=1_000_000, help="beside scipy; 0: not")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--folder", type=Path, help="where the graph is made, and removed again")
@@ -79,7 +79,7 @@ def mapped(pages: int, folder: Path, copies: int = 1) -> Csr:
 
 
 def make(pages: int, copies: int, folder: Path) -> None:
-    """Copies side by side of a graph of so many pages, of whose links ACROSS lead to the same page
+    """Copies side by side of a graph of `pages`, of whose links ACROSS lead to the same page
     in any copy: graphs that are too large for this machine to make at once."""
     nodes, sources, targets = web_like(LINKS * pages, whole=WHOLE, links_a_page=LINKS)
     links, total, rng = len(sources), nodes * copies, np.random.default_rng(1)

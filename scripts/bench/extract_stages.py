@@ -121,7 +121,7 @@ STAGES = {
 
 
 def profile(archives: list[Path], repeat: int) -> list[tuple[str, float, str]]:
-    """(stage, its processor seconds, what it does); the least of so many passes for each."""
+    """(stage, its processor seconds, what it does); the least of `passes` for each."""
     passes: dict[str, tuple[Callable[[], None], str]] = {
         name: (partial(run, archives), what) for name, (run, what) in STAGES.items()
     }

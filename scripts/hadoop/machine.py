@@ -3,7 +3,7 @@
 Each command of Hadoop and each of its tasks is a Java machine of its own, which spends most of its
 second on reading and checking classes. An archive of them (application class data sharing) halves
 that. It fits one build of Java, and class paths that begin with the very jars that it was made of;
-where it does not fit, Java goes on without it.
+where it does not fit, Java continues without it.
 
 classes.txt.gz lists the classes that servers, clients and tasks loaded under
 -XX:DumpLoadedClassList, as far as the jars have them; Java's own list adds its own.
@@ -68,7 +68,7 @@ def jars(home: Path) -> list[str]:
 
 
 def argument_file(home: Path, conf: Path, brought: tuple[str, ...] = ()) -> str:
-    """For `java @file`. conf: comes behind the jars, for the sake of the archive."""
+    """For `java @file`. conf: comes after the jars, for the sake of the archive."""
     class_path = os.pathsep.join([*jars(home), str(conf), *brought])
     lines = [f"-XX:SharedArchiveFile={archive(home)}", *OPTIONS, "-cp", class_path]
     quoted = (line.replace("\\", "\\\\").replace('"', '\\"') for line in lines)

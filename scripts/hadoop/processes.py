@@ -73,7 +73,7 @@ def end(processes: Iterable[Process], patience: float) -> None:
 
 
 def wait(processes: Iterable[Process], seconds: float) -> list[Process]:
-    """Those still alive after so many seconds at most."""
+    """The processes still alive after at most these seconds."""
     limit, left = time.monotonic() + seconds, list(processes)
     while left := [process for process in left if process.alive()]:
         if time.monotonic() > limit:

@@ -35,7 +35,7 @@ SETTINGS = {
 class Plan:
     """What a job crawls and how.
 
-    seeds: URIs. scope: SURT prefixes, or URIs behind a plus, of what may be crawled beside what
+    seeds: URIs. scope: SURT prefixes, or URIs after a plus, of what may be crawled beside what
     the seeds imply. settings: `bean.property` to value. fragment: crawlrank's
     crawler-beans-fragment.xml. beans: XML of further top-level beans. chains: id of a chain of
     processors to ids of beans that run at its end.

@@ -26,7 +26,7 @@ WEB_RUNS = "tests/runs/archives/test_web_archives.py"
 EDITS: dict[str, tuple[Edit, ...]] = {
     "records": (
         Edit(
-            "record-behind-a-false-length-is-lost",
+            "record-after-a-false-length-is-lost",
             "jobs/kernel/archive/records.py",
             "run.push_back(block[start:])",
             "run.skip(0)",
@@ -112,7 +112,7 @@ EDITS: dict[str, tuple[Edit, ...]] = {
             RECORDS,
         ),
         Edit(
-            "search-goes-on-behind-a-broken-frame",
+            "search-continues-after-a-broken-frame",
             "jobs/kernel/archive/run_reader.py",
             "frame.begin + 1 if size <= self.rereads else frame.position",
             "frame.position",
@@ -156,14 +156,14 @@ EDITS: dict[str, tuple[Edit, ...]] = {
             KINDS,
         ),
         Edit(
-            "path-from-the-root-goes-behind-the-folder",
+            "path-from-the-root-goes-after-the-folder",
             "jobs/kernel/links/joining.py",
             'before = directory.origin if reference[0] == "/" else directory.path',
             "before = directory.path",
             JOINING,
         ),
         Edit(
-            "broken-character-hides-the-quote-behind-it",
+            "broken-character-hides-the-quote-after-it",
             "jobs/kernel/encodings/decoding.py",
             "is_single = end > len(data) or data[start + 1] in ASCII",
             "is_single = end > len(data)",
@@ -191,7 +191,7 @@ EDITS: dict[str, tuple[Edit, ...]] = {
             f"tests/jobs/kernel/captures/test_extraction_outlinks.py {EXTRACTION}",
         ),
         Edit(
-            "base-of-an-element-lasts-behind-it",
+            "base-of-an-element-lasts-after-it",
             "jobs/kernel/links/xml_links.py",
             "            self._open.pop()",
             "            pass",
@@ -270,7 +270,7 @@ EDITS: dict[str, tuple[Edit, ...]] = {
             f"{WEB} {WEB_RUNS}",
         ),
         Edit(
-            "bytes-come-again-behind-a-fault",
+            "bytes-come-again-after-a-fault",
             "jobs/kernel/storage/web/bodies.py",
             "self._answer = self._known.ask(self.at, self.end or ENDLESS)",
             "self._answer = self._known.ask(self._counted, self.end or ENDLESS)",

@@ -89,7 +89,7 @@ def links_of(csr: Csr) -> Links:
 
 
 def crawl(links: Links, window: float, fetched: int = FETCHED) -> tuple[Links, Both]:
-    """The links of a crawl that fetches so many pages, and the scores at its end; pages are
+    """The links of a crawl that fetches this number of pages, and the scores at its end; pages are
     numbered as they are found. Only pages with links are fetched, those with the most are seeds."""
     by_source = np.argsort(links.sources, kind="stable")
     ends = np.searchsorted(links.sources[by_source], np.arange(links.pages + 1))

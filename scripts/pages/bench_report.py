@@ -2,11 +2,10 @@
 
     scripts/pages/bench_report.py WORK… [--links N] [--folder DIR] [--memory 4GB] [--json FILE]
 
-WORK: work folders of finished runs. --links: also a made crawl with so many links (made_crawl.py),
-which is run first. Memory is that of all processes together, resident without what is a file's.
-With the extra crawlrank[browser] and Chromium, the last lines are the milliseconds of a search
-and of an order in a table of 10,000 pages, medians of nine, until they are laid out.
-"""
+WORK: work folders of finished runs. --links: also a made crawl with this number of links
+(made_crawl.py), which is run first. Memory is that of all processes together, resident without what
+is a file's. With the extra crawlrank[browser] and Chromium, the last lines are the milliseconds of
+a search and of an order in a table of 10,000 pages, medians of nine, until they are laid out."""
 
 from __future__ import annotations
 

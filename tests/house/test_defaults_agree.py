@@ -106,7 +106,7 @@ def test_of_commands_and_jobs(command: str) -> None:
 
 
 def asked(work: Path, *words: str) -> RunOptions:
-    """What `run` asks for, after so many words; it ends before the first step."""
+    """What `run` asks for after these words; it ends before the first step."""
     given = list[RunOptions]()
 
     def keep(work: Path, options: RunOptions, *_: object) -> NoReturn:

@@ -121,7 +121,7 @@ def printed_by_shell(line: str, shell: dict[str, str]) -> str:
 
 def make_run(line: str, page: str) -> bool:
     """Whether a line is a run of which the page shows nothing. It is made in one process, and with
-    others' if the page does not go on with it."""
+    others' if the page does not use it again."""
     if not line.startswith("crawlrank run ") or SIGNS.search(line):
         return False
     asked = RUN.fullmatch(line)

@@ -1,6 +1,6 @@
 """Tests wait for what happens: for a pipe, an event or the end of a process, and where another
 process gives no signal with `awaited` of support.waiting, which is the only one that sleeps. What
-shall go on until it is killed waits for ever (`signal.pause()`), or for the end of its input.
+shall run until it is killed waits for ever (`signal.pause()`), or for the end of its input.
 
 TASKS are files of which a task on a cluster has nothing but themselves; they may sleep. A file that
 sleeps no more fails the test, too.

@@ -73,7 +73,7 @@ def test_a_disk_that_is_full_while_the_manifest_is_saved(
 @pytest.mark.few(1)
 @pytest.mark.parametrize("where", ["embedded", "inline", "data"])
 def test_scores_that_did_not_converge_are_the_last_ones(where: str, tmp_path: Path) -> None:
-    """They stand where those of an earlier run did, and more rounds go on behind them."""
+    """They stand where those of an earlier run did, and more rounds continue after them."""
     work, data = tmp_path / "work", tmp_path / "data"
     runner: tuple[object, ...] = () if where == "embedded" else ("--runner", "inline")
     if where == "data":

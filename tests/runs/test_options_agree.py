@@ -92,7 +92,7 @@ def words_of(line: str) -> list[str]:
 
 
 def lines(first: int) -> Any:
-    """All lines of PAIRWISE, of which so many take part in `make test`."""
+    """All lines of PAIRWISE, of which the first take part in `make test`."""
     params = [
         pytest.param(line, id=line, marks=[pytest.mark.slow] * (number >= first))
         for number, line in enumerate(PAIRWISE)
@@ -103,7 +103,7 @@ def lines(first: int) -> Any:
 def far(
     work: Path, archives: list[Path], line: str, *options: object, partitions: int | None = None
 ) -> Path:
-    """A run with the options of a line, on a cluster of so many reducers with an order of lines of
+    """A run with the options of a line, on a cluster of these reducers with an order of lines of
     its own."""
     number = PAIRWISE.index(line)
     job_class = on_cluster(2 + number % 3, seed=number)

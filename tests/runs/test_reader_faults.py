@@ -34,7 +34,7 @@ BY_ZLIB = b"HTTP/1.1 200 OK\r\nContent-Type: application/gzip\r\n\r\n" + PACKED
 
 
 def archives_with(folder: Path, response: bytes) -> list[Path]:
-    """The second has a page before the one that the reader fails on, and one behind it."""
+    """The second has a page before the one that the reader fails on, and one after it."""
     odd = folder / "odd one.warc"
     first, last = (
         page(f"<a href={uri}x>x</a>", uri)
@@ -91,7 +91,7 @@ def test_a_reader_that_fails_costs_its_archive(
     assert said.code == 3
     assert str(archives[1]) in said.err
     assert "ValueError: a record that nobody thought of" in said.err
-    assert "The results of other archives are kept; --skip-bad-files goes on" in said.err
+    assert "The results of other archives are kept; --skip-bad-files continues" in said.err
     ok("run", *archives, "--work", work, "--skip-bad-files", *more)
     good = finished([archives[0], archives[2]], "--no-validate", "--iterations", 2)
     assert precedences(work) == precedences(good)

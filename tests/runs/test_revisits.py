@@ -64,7 +64,7 @@ Shape = tuple[list[Visit], list[Visit]]
 
 
 def forms() -> dict[str, Shape]:
-    """Each form of a capture that says so, behind a page of its own and an older one; each with
+    """Each form of a capture that says so, after a page of its own and an older one; each with
     each choice of fields."""
     shapes: dict[str, Shape] = {}
     choices = [chosen for count in range(4) for chosen in combinations(FIELDS, count)]

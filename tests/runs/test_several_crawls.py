@@ -229,7 +229,7 @@ def test_one_crawl_without_repeats_is_the_same_either_way(
 
 @pytest.mark.slow
 def test_clocks_that_disagree(tmp_path: Path) -> None:
-    """A record without a date comes before all others, one from the future behind them."""
+    """A record without a date comes before all others, one from the future after them."""
 
     def captures(path: str) -> list[bytes]:
         future, usual, undated = (

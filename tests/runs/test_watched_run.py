@@ -1,5 +1,5 @@
-"""A run that is watched from outside: by `status` while it runs, after a kill and when it goes on,
-and by the lines that it leaves in a pipe and in a log."""
+"""A run that is watched from outside: by `status` while it runs, after a kill and when it
+continues, and by the lines that it leaves in a pipe and in a log."""
 
 from __future__ import annotations
 

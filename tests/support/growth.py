@@ -13,7 +13,7 @@ DOUBT = 0.25  # seconds: what a busy machine adds
 
 
 def assert_linear(read: Callable[[int], object], size: int) -> None:
-    """read: of so many bytes."""
+    """read: takes a number of bytes."""
     few, many = _seconds(read, size // TIMES), _seconds(read, size)
     assert many < MOST * few + DOUBT
 
@@ -42,7 +42,7 @@ def peak(read: Callable[[int], object], size: int) -> int:
 
 
 def assert_bounded(read: Callable[[int], object], size: int, most: float) -> None:
-    """read: of so many things. most: bytes of memory for each, of TIMES as many."""
+    """read: takes a number of things. most: bytes of memory for each, of TIMES as many."""
     read(1)  # imports and tables
     few, many = peak(read, size // TIMES), peak(read, size)
     assert many - few < most * (size - size // TIMES)

@@ -63,7 +63,7 @@ class TablesSeen:
         """At each call and return of a function."""
         if event != "call":
             return
-        if frame.f_code is LINES:  # each time it goes on, too
+        if frame.f_code is LINES:  # each time it continues, too
             table = frame.f_locals["self"]
             if not any(table is each for each in self.shown):
                 self.shown.append(table)

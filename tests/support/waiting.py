@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 def awaited(look: Callable[[], T], what: str = "", seconds: float = 60.0) -> T:
-    """The first answer of a look that is true; the test fails if none of so many seconds is. Where
+    """The first answer of a look that is true; the test fails if none is within the seconds. Where
     a pipe, an event or the end of a process tells the same, wait for that.
 
     what: has not happened, if the test fails.

@@ -101,7 +101,7 @@ def test_the_first_crawl_has_the_whole_site(first: Job, site: Site) -> None:
 def test_seeds_are_fetched_in_the_order_of_the_file(
     second: Job, precedence: Path, seeds: list[str], site: Site
 ) -> None:
-    """Over all hosts, and what is not listed behind all that is."""
+    """Over all hosts, and what is not listed after all that is."""
     precedences = order(second, precedence, seeds)
     assert len(precedences) == len(seeds) - len(OMITTED) * len(site.hosts)
     assert precedences == sorted(precedences)

@@ -31,7 +31,7 @@ from crawlrank.pipeline.heritrix.verification import load_precedences, verify
 __all__ = ["home"]
 pytestmark = pytest.mark.heritrix
 BINS = 10
-#: behind seeds: robots.txt forbids nothing here, so nothing waits that is no seed
+#: after seeds: robots.txt forbids nothing here, so nothing waits that is no seed
 
 
 class Web:

@@ -72,7 +72,7 @@ def test_three_recrawls_keep_to_the_scope_of_the_first_crawl(
 
 
 def test_a_wider_scope_on_request(home: Path, traps: tuple[str, str], trapped: Job) -> None:
-    """The calendar goes on, and the videos are seeds."""
+    """The calendar continues, and the videos are seeds."""
     work = rank(trapped.archives, trapped.folder.parents[1] / "work-grow", "--links", "all").parent
     job = job_of(home, trapped.folder.with_name("grow"), [f"{traps[0]}/"], (), 120)
     said = recrawled(home, job, work, "--grow")
@@ -171,7 +171,7 @@ void process(curi) {{
 
 
 def job_of(home: Path, folder: Path, seeds: Sequence[str], surts: Sequence[str], stop: int) -> Job:
-    """stop: after so many fetches; 0: at its end."""
+    """stop: the fetches after which it stops; 0: at its end."""
     beans, chains = ANNOTATOR, {**NOTED}
     if stop:
         beans += STOPPER.format(count=stop)

@@ -141,7 +141,7 @@ class ByteRun:
         return self._buffer[self._at : self._at + count]
 
     def take(self, count: int) -> bytes:
-        """The next bytes, fewer only at the end of the run, which are then behind."""
+        """The next bytes, fewer only at the end of the run, which are then after."""
         data = self.peek(count)
         self._at += len(data)
         if self._at > _KEPT:

@@ -47,7 +47,7 @@ _PLAIN = (
 _AROUND.update(dict.fromkeys(_PLAIN, "%s"))
 _READ_BY_RULES = ("rel", "type", "method", "name", "http-equiv", "content")
 # Commas and brackets of a JSON text. Each takes some 100 bytes as an object, and a link has four or
-# five of them. No page that is read whole has so many.
+# five of them. No page that is read whole has this number.
 _MOST_VALUES = 2**20
 _CSS_ESCAPED = re.compile(r"[\x00-\x20\"'()\\<>]")
 

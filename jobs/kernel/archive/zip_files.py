@@ -75,7 +75,7 @@ class ZipList:
             yield self._entry(position)[0]
 
     def _bounds(self) -> tuple[int, int, int]:
-        """Where the list begins and ends, and how far the whole zip lies behind its own offsets."""
+        """Where the list begins and ends, and how far the whole zip lies after its own offsets."""
         tail_at = max(0, self._size - _LONGEST_COMMENT - _END.size)
         tail = self._read(tail_at, self._size - tail_at)
         at = tail.rfind(LIST_END_MAGIC, 0, max(0, len(tail) - _END.size + 4))

@@ -28,7 +28,8 @@ from crawlrank.jobs.kernel.links.link_rules import BLANKS, Reference
 FEED_ROOTS = frozenset({"rss", "feed", "rdf:rdf", "opml"})
 SITEMAP_ROOTS = frozenset({"urlset", "sitemapindex"})
 
-# Only so many attributes of a tag are read, as an expression remembers every repetition.
+# The number of attributes of a tag that are read has a bound, as an expression remembers every
+# repetition.
 MANY = 999
 _VALUES = r"[^<>\"']*(?:(?:\"[^\"<]*\"|'[^'<]*')[^<>\"']*)"
 _TAG = (

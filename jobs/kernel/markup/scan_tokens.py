@@ -58,7 +58,7 @@ def name_at(page: PageBytes, position: int, stop: int) -> tuple[int, int, int]:
 
 @inlined
 def looked_up(first: int, last: int, size: int, table: NameTable) -> int:
-    """The meaning of a name of so many bytes, 0 for one that has none."""
+    """The meaning of a name of this length, 0 for one that has none."""
     slot = np.int64((last * np.uint64(names.FACTOR)) >> np.uint64(64 - names.BITS))
     while table[slot, 3]:
         if table[slot, 1] == last and table[slot, 0] == first and table[slot, 2] == np.uint64(size):

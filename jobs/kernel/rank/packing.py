@@ -65,8 +65,8 @@ def from_text(text: bytes | memoryview) -> dict[str, Array]:
 
 
 def pieces(arrays: Arrays, most: int = PIECE) -> Iterator[dict[str, Array]]:
-    """The arrays cut so that each piece has so many bytes at most; at least one piece, and each
-    array in at least one."""
+    """The arrays cut so that each piece has at most this number of bytes; at least one piece, and
+    each array in at least one."""
     held: dict[str, Array] = {}
     room = most
     for name, array in arrays.items():

@@ -60,7 +60,7 @@ def end_left(tag: str, hadoop: Sequence[str]) -> int:
         for application in left:
             _ask(hadoop, "-kill", application)
     raise JobFailed(
-        f"the jobs of an earlier run go on and cannot be ended: {', '.join(left)}\n"
+        f"jobs of an earlier run still work and cannot be ended: {', '.join(left)}\n"
         f"End them as their owner: yarn application -kill {left[0]}"
     )
 

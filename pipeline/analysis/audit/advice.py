@@ -108,7 +108,7 @@ def _never(audit: Audit) -> Iterator[str]:
         yield (
             f"{count_of(total, 'listed URI was', 'listed URIs were')} not fetched, all in the"
             " last class that was reached or"
-            " behind it: the crawl was likely ended too early."
+            " after it: the crawl was likely ended too early."
         )
     else:
         others = f" Of {audit.respelled:,}, another spelling was fetched." * bool(audit.respelled)

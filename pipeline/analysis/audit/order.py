@@ -11,7 +11,7 @@ There are at most CLASSES classes, as Heritrix keeps a precedence within a queue
 grows by the number of earlier URIs of a later class, which is a sum over counts: n * CLASSES steps,
 memory of CLASSES counts a group, no sort. Tests compare with scipy.stats.kendalltau.
 
-Which URIs of a host came behind most URIs of later classes of the same host.
+Which URIs of a host came after most URIs of later classes of the same host.
 
 A queue of Heritrix counts as its best waiting URI. So a URI that cannot be fetched yet, or that is
 found late, puts the worse URIs before it ahead of other hosts. A URI that was tried without an

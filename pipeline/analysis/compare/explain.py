@@ -222,7 +222,7 @@ class Spelling:
 @dataclass(frozen=True)
 class Folded:
     """A page that folds into another one. kind: by a redirect, a canonical address or the charset
-    of a query. hops: over so many steps."""
+    of a query. hops: the number of steps."""
 
     key: str
     kind: str

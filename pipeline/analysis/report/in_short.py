@@ -25,7 +25,7 @@ def _to_do(document: ReportDocument) -> Iterator[str]:
     if steps := document["run"]["to_do"]:
         yield (
             f"This run is not finished: {', '.join(steps)} {_are(len(steps))} still to do."
-            " Run the same command again to go on."
+            " Run the same command again to continue."
         )
         if document["asked"]["against"] or document["asked"]["rankings"] > 1:
             yield "Once it is finished, it can be compared with other crawls and rankings."

@@ -52,7 +52,7 @@ ranking_option = option(
 ranked_work_option = grouped("work", ranking_folder, work_option, ranking_option)
 strict_option = field_option(RunOptions, "strict", "Damage inside an archive is an error (exit 3).")
 skip_bad_files_option = field_option(
-    RunOptions, "skip_bad_files", "Go on without archives that cannot be read."
+    RunOptions, "skip_bad_files", "Continue without archives that cannot be read."
 )
 
 
@@ -186,7 +186,7 @@ def _stop(iterations: int | None, tolerance: float | None, max_rounds: int) -> S
     if iterations is not None and on_command_line("max_rounds"):
         raise click.UsageError(
             f"--max-rounds bounds the rounds to a --tolerance; --iterations {iterations} does"
-            " exactly so many."
+            " exactly this number."
         )
     return Stop(iterations, TOLERANCE if tolerance is None else tolerance, max_rounds)
 

@@ -4,7 +4,7 @@ links: columns target, source and hop, and where asked for timestamp and referen
 Pages repeat their menus and a page's links their source, so every column of a row group, here a
 block, is dictionary-encoded: any reader of Parquet sees strings, while those of this engine take
 the dictionary and an index for each link, and no string is made for a link. captures: the columns
-of Capture (those behind the usual ones where asked for), status and offset as numbers, null where
+of Capture (those after the usual ones where asked for), status and offset as numbers, null where
 unknown. Renaming parts is left to the caller. URIs are UTF-8, as extraction writes them.
 """
 

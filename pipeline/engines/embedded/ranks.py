@@ -102,7 +102,7 @@ def write_checkpoint(path: Path, of: dict[str, Any], state: State) -> None:
 
 
 def read_checkpoint(path: Path, of: dict[str, Any]) -> State | None:
-    """The state to go on from; None without one, and where it is damaged or of something else."""
+    """The state to continue from; None without one, and if it is damaged or of something else."""
     try:
         with ZipFile(path) as archive:
             note = json.loads(_member(archive, "told").tobytes())
@@ -115,7 +115,7 @@ def read_checkpoint(path: Path, of: dict[str, Any]) -> State | None:
 
 
 def _member(archive: ZipFile, name: str) -> Any:
-    """An array of the file. Raises where its checksum, which is looked at behind its last byte,
+    """An array of the file. Raises where its checksum, which is looked at after its last byte,
     is another: numpy stops earlier when a flipped bit made the array shorter."""
     with archive.open(f"{name}.npy") as file:
         array = np.lib.format.read_array(file, allow_pickle=False)

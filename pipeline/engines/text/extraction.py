@@ -150,7 +150,7 @@ class ClusterExtraction(NamedTuple):
             return launch(ExtractLinks, [listed], links, self.launcher, args, side)
 
     def _tolerant(self, tasks: int) -> list[str]:
-        """Options for a job to go on where few of its tasks fail; only Hadoop has them."""
+        """Options for a job to continue where few of its tasks fail; only Hadoop has them."""
         if self.launcher.runner not in ("hadoop", "emr"):
             return []
         percent = min(100, max(FEW_IN_A_HUNDRED, 100 * FEW // tasks))

@@ -4,8 +4,8 @@ As many passes as wanted give the same scores, bit for bit, as those of ranking/
 tolerance, rounds are of two kinds. C is the matrix that a pass applies to hubs, u the hubs with the
 length 1, theta = u^T C u.
 
-**Passes** go on until the residual |C u - theta u| is small. A pass never turns u away from the
-best vector, so what the residual proves of u holds behind the next pass, too.
+**Passes** continue until the residual |C u - theta u| is small. A pass never turns u away from the
+best vector, so what the residual proves of u holds after the next pass, too.
 
 **Probes** bound lambda_2, the second eigenvalue of C, once: it is at most the largest one of P C P
 with P = I - u u^T (Courant, Fischer). k steps of the power method from a random vector estimate
@@ -50,7 +50,7 @@ EQUAL = 1e-6  # relative distance of eigenvalues that no residual is waited for
 
 @dataclass(frozen=True)
 class Passed:
-    """What the driver knows behind a round. authority_length, hub_length: of the sums in the lines.
+    """What the driver knows after a round. authority_length, hub_length: of the sums in the lines.
     residual: of the hubs before the last pass, relative to `proven`, which is their theta; 1
     before it is known. known: a bound of lambda_2. along, probe_length: of the probes, see
     hits_half. steps, low: of the power method. probed: whether authorities have given way to the
@@ -126,7 +126,7 @@ class _Passes:
 
     @property
     def current(self) -> PathOrUrl:
-        """The lines behind the last round."""
+        """The lines after the last round."""
         return join(self.folder, f"round-{len(self.rounds)}" if self.rounds else TURNED)
 
     def begin(self) -> None:

@@ -171,7 +171,7 @@ class _Work:
         return Steering(np.array(self.structure.sizes, float), self.equation)
 
     def resume(self, number: int) -> bool:
-        """Go on behind a round; False where its notes are not there or damaged."""
+        """Continue after a round; False where its notes are not there or damaged."""
         structure, note = _read_note(self.at(STRUCTURE)), _read_note(self.at(f"round-{number}"))
         if structure is None or note is None:
             return False

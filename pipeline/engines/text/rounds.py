@@ -44,7 +44,7 @@ def rank(
 
     Exactly K rounds are the recipe's, plain_rounds; others are packed (packed_ranking.py).
 
-    folder: of the folders `round-K`. rounds: entries of rounds done before, to go on behind them.
+    folder: of the folders `round-K`. rounds: entries of rounds done before, to continue after them.
     on_round: called after each round, once its folder is in place; returns whether its entry is
     saved, so that earlier folders may be removed. teleport: a file of weights of pages
     (jobs/kernel/rank/teleport.py); None: all are 1. Raises NotConverged with the scores kept,
@@ -63,7 +63,7 @@ def scores_in(folder: PathOrUrl, stop: Stop, rounds: list[Round]) -> PathOrUrl:
 
 
 def checkpoint(stop: Stop, rounds: list[Round]) -> tuple[str, ...]:
-    """The datasets that ranking goes on from, after rounds in the folder `rounds`."""
+    """The datasets that ranking continues from, after rounds in the folder `rounds`."""
     last = f"rounds/round-{len(rounds)}"
     if STATE in rounds[-1]:
         return (last,)  # of HITS

@@ -282,7 +282,7 @@ def shared(weights: Floats, budget: float, most: float) -> Floats:
 
 
 def caught(rates: Floats, days: Floats) -> Floats:
-    """The probability that a change at a random time within so many days is fetched within them,
+    """The probability that a change at a random time within `days` is fetched within them,
     float64[N]: fetches are at equal intervals that begin at a random time.
 
     With an interval of i days, the last fetch is r days before the end, r at random from 0 to i. It

@@ -8,7 +8,7 @@ The loop of due_dates.py, compiled by numba when first used.
 
 Pages wait in three places. Those that were not fetched yet are in the order in which they are due.
 Those that are due again are in buckets by time, and those of the bucket that is served now are in a
-heap, which is small, so that the processor's cache holds it. What comes to be due behind the end
+heap, which is small, so that the processor's cache holds it. What comes to be due after the end
 waits nowhere.
 """
 
@@ -42,7 +42,7 @@ def is_before(due: float, page: int, other_due: float, other: int, numbers: Page
 def push(
     days: Floats, heap: PageNumbers, size: int, due: float, page: int, numbers: PageNumbers
 ) -> None:
-    """Put a page into a heap of so many."""
+    """Put a page into a heap of this size."""
     at = size
     while at:
         above = (at - 1) // 2
@@ -55,7 +55,7 @@ def push(
 
 @loop
 def pop(days: Floats, heap: PageNumbers, size: int, numbers: PageNumbers) -> None:
-    """Take the first page from a heap of so many."""
+    """Take the first page from a heap of this size."""
     size -= 1
     due, page, at = days[size], heap[size], 0
     while 2 * at + 1 < size:
@@ -73,7 +73,7 @@ def pop(days: Floats, heap: PageNumbers, size: int, numbers: PageNumbers) -> Non
 
 @loop
 def bucket_of(due: float, end: float, buckets: int) -> int:
-    """The bucket of a day; of those behind the end, the last one."""
+    """The bucket of a day; of those after the end, the last one."""
     return buckets - 1 if due >= end else min(buckets - 1, int(due / end * buckets))
 
 
@@ -141,7 +141,7 @@ def serve(pages: Any, numbers: PageNumbers, budget: float, end: float) -> float:
 
 class DueDates(NamedTuple):
     """Of N pages. first: days from the beginning until the first fetch, float64[N]; where that is
-    behind the horizon, until the page is due; infinite for pages that are not fetched. fetches:
+    after the horizon, until the page is due; infinite for pages that are not fetched. fetches:
     within the horizon, int32[N]. waited: days from due to fetched, the mean of all fetches."""
 
     first: Floats

@@ -23,7 +23,7 @@ from crawlrank.jobs.kernel.rank.array_types import Floats
 
 REGULAR, RANDOM, HARMONIC = range(3)
 _SMALL = 1e-3  # below it a series is more exact than the difference
-_LONGEST = 1e290  # an interval of so many b is as good as none
+_LONGEST = 1e290  # an interval of this many b is as good as none
 _SERIES = 0.1  # a s, up to which the difference of K would cancel
 _LAST = 1e-8
 _FAR = 50.0  # the longest step, in logarithms

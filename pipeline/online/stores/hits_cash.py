@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from crawlrank.pipeline.online.stores.database import Database, Page
 
-LEAST, SHARE = 1 << 14, 32  # pages that the index holds; the part of all pages, one in so many
+LEAST, SHARE = 1 << 14, 32  # pages that the index holds; or one page in SHARE
 _TIMES, _LOOKS = 3, 8  # its share that it may hold; how often it is looked at while it is taken
 _EVERY = (-1e308, 0)  # a limit that every page is above
 _LIMITS = """CREATE TABLE IF NOT EXISTS richest_limits

@@ -37,7 +37,7 @@ _KNOWN = "SELECT id FROM requests WHERE fingerprint = ?"
 _IS_ANY = f"SELECT EXISTS (SELECT 1 FROM requests WHERE state = {WAITING})"
 _FORGET = "DELETE FROM requests WHERE id = ? AND substr(fingerprint, 1, ?) = ?"
 AGAIN = b"\0again\0"
-LOOKED_AT, HOSTS = 64, 256  # of the best requests, and of hosts behind them
+LOOKED_AT, HOSTS = 64, 256  # of the best requests, and of hosts after them
 
 
 class CrawlRequest(NamedTuple):

@@ -13,7 +13,7 @@ what the caller gives; sources are read once, in order.
 base has the number of every node, or row, or one for all of them.
 
 Sweeps read twice as many y as there are rows: those of a thread's own rows, which change under it,
-and behind them, `whole` further on, everybody's of the last pass.
+and after them, `whole` further on, everybody's of the last pass.
 
 Plain rounds treat dangling nodes as any other node. Their sum over the edges of a node is exact and
 rounded once, so that it does not depend on the order of edges. With weighted links the equation is

@@ -252,7 +252,7 @@ def search(
     state: SearchState,
     links: int,
 ) -> SearchState:
-    """Follow about so many links. Arrays and state: see `_searched` in components.py."""
+    """Follow about this number of links. Arrays and state: see `_searched` in components.py."""
     n = len(nodes)
     start, depth, done, waiting, index, label = state
     while links > 0 and done < n:

@@ -135,8 +135,8 @@ class Distribution(NamedTuple):
 
 
 def distribution(values: npt.NDArray[Any], points: int) -> Distribution:
-    """At most so many points, the least and the largest value among them. values: numbers [N], in
-    any order."""
+    """Points of this number at most, the least and the largest value among them. values: numbers
+    [N], in any order."""
     return distribution_of_sorted(np.sort(values), points)
 
 

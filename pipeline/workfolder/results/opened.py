@@ -47,7 +47,7 @@ def opened(
 def as_text_cure(where: str) -> str | None:
     """What helps a step that was given a dataset of a work folder which is not there as text.
 
-    where: of a BadInput, a path that something may follow behind a comma.
+    where: of a BadInput, a path that something may follow after a comma.
     """
     path = Path(where.partition(", ")[0])
     try:

@@ -85,7 +85,7 @@ def test_what_warcio_counts(path: Path) -> None:
 def test_sizes_are_those_of_the_file_and_of_what_gzip_makes_of_it(path: Path) -> None:
     [found] = audit("--no-links", path)["archives"]
     assert found["size"] == path.stat().st_size
-    ends = 4 * found["records"]["count"]  # two empty lines behind each record
+    ends = 4 * found["records"]["count"]  # two empty lines after each record
     assert found["inflated"] == len(gzip.decompress(path.read_bytes())) - ends
 
 

@@ -61,7 +61,7 @@ def test_many_processes_end_after_their_output(command: str, batch: int, tmp_pat
 
 
 def require_good_ends(command: str, count: int, folder: Path) -> None:
-    """Of so many processes of a command, six at a time."""
+    """The exits of a number of processes of a command, six at a time."""
     folders: queue.SimpleQueue[Path] = queue.SimpleQueue()
     for number in range(min(AT_ONCE, count)):
         copy_of(finished(LOOPBACK), folder / str(number) / "work")

@@ -66,7 +66,7 @@ def arcs() -> list[bytes]:
 
 
 def taken(archive: PathOrUrl, count: int, folder: Path, beginning: int = USUAL.beginning) -> Sample:
-    """The whole archive in so many windows, which follow each other."""
+    """The whole archive in a number of windows, which follow each other."""
     size = SampleSize(share=1.0, small=0, windows=count, length=1, beginning=beginning)
     sample = take_sample([archive], folder, MAX_RECORD, size)
     sample.pieces.sort(key=lambda piece: piece.begin)

@@ -81,7 +81,7 @@ def test_a_plan_is_one_of_the_rankings_that_are_there(
     said = crawlrank(*dry, mine)
     assert (said.code, "A work folder is the argument WORK" in said.err) == (3, True)
     ok("plan", "--work", mine, "--budget", "50/day", "--output", plan)
-    assert "behind them the seeds of the job" in ok(*dry, plan).out
+    assert "after them the seeds of the job" in ok(*dry, plan).out
     ok("run", LOOPBACK, "--work", mine, "--quiet", "--nodes", "all", "--force")
     said = crawlrank(*dry, plan)
     assert said.code == 3

@@ -33,7 +33,7 @@ def test_all_history_by_hand() -> None:
 
 
 def test_a_fixed_window_by_hand() -> None:
-    """The last 2 of the clock begin behind 3."""
+    """The last 2 of the clock begin after 3."""
     estimate = windows.fixed(BY_HAND, 2)
     assert estimate.importance.tolist() == pytest.approx([1.75 / 2, 0.25 / 2, 0])
     assert estimate.measures.tolist() == [1, 1, 0]

@@ -90,7 +90,7 @@ def test_changes_caught_by_going_through_all_beginnings_and_times(rate, days):
     interval, points = 1 / rate, 1000
     phases = (np.arange(points) + 0.5) / points * interval
     changes = (np.arange(points) + 0.5) / points * days
-    fetches = np.floor((days - phases) / interval)  # of those behind the first one
+    fetches = np.floor((days - phases) / interval)  # of those after the first one
     last = np.where(phases < days, phases + fetches * interval, -1.0)
     share = (changes[None] < last[:, None]).mean()
     assert caught(np.array([rate]), np.array([float(days)]))[0] == pytest.approx(share, abs=2e-3)

@@ -223,7 +223,8 @@ def test_a_table_of_spellings_needs_links_for_ties_by_links_only(tmp_path: Path)
 
 
 def test_counts_beyond_what_a_table_holds(tmp_path: Path) -> None:
-    """Nobody has so many links; a file that says so is ordered somehow, the same each time."""
+    """Nobody has this number of links; a file that says so is ordered somehow, the same each
+    time."""
     spellings = [Spelling(f"{c})/", f"http://{c}/", 10**18 - 1, 10**18 - 1) for c in "abcdef"]
     found = write(tmp_path, SCORES, spellings, PrecedenceOptions(ties="links"))
     assert found.lines == expected(SCORES, spellings, PrecedenceOptions())

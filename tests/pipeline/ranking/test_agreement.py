@@ -80,7 +80,7 @@ def test_overlaps_of_the_example_of_webber_moffat_and_zobel() -> None:
     )
     agreements = [0, 0, 2 / 3, 2 / 4, 2 / 5, 2 / 6, 2 / 7]
     for depth, expected in enumerate(agreements, 1):
-        percent = int(100 * depth / 12)  # rounded up to so many nodes
+        percent = int(100 * depth / 12)  # rounded up to whole nodes
         assert overlap(ours, theirs, percent).nodes == depth
         assert overlap(ours, theirs, percent).overlap == pytest.approx(expected)
 

@@ -41,7 +41,7 @@ def ranked(graph: Graph) -> Graph:
 
 
 def rounds(graph: Graph, count: int) -> Graph:
-    """So many plain rounds, by a dense matrix: early ones are far from PageRank."""
+    """Plain rounds by a dense matrix: early ones are far from PageRank."""
     n = graph.nodes
     matrix = np.zeros((n, n))
     for node in range(n):

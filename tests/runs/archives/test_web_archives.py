@@ -157,7 +157,7 @@ def test_private_addresses_need_the_option(web: WebServer) -> None:
 
 
 def test_a_wacz_is_read_by_ranges(web: WebServer, tmp_path: Path) -> None:
-    """Also behind a large entry that is no archive."""
+    """Also after a large entry that is no archive."""
     packed = tmp_path / "large.wacz"
     with zipfile.ZipFile(packed, "w") as file:
         file.writestr("archive/a.warc.gz", each([response("http://h/", html(["/a", "/b"]))]))
@@ -214,7 +214,7 @@ def test_an_archive_that_changes_while_it_is_read(web: WebServer, tmp_path: Path
 def test_a_server_that_fails_is_no_damage_of_a_wacz(
     web: WebServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Damage is passed over, and a run would go on without what could not be read."""
+    """Damage is passed over, and a run would continue without what could not be read."""
     noise = random.Random(3)
     with zipfile.ZipFile(tmp_path / "x.wacz", "w") as packed:
         for name in ("a", "b", "c"):

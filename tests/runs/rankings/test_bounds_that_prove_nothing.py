@@ -1,5 +1,6 @@
-"""Rankings from one page down a long chain: their scores span so many orders of magnitude that the
-bound of a single score is infinite. Every command reads them, and its JSON is JSON."""
+"""Rankings from one page down a long chain: their scores span more orders of magnitude than doubles
+resolve, so that the bound of a single score is infinite. Every command reads them, and its JSON is
+JSON."""
 
 from __future__ import annotations
 

@@ -142,7 +142,7 @@ def opic(work: Path, tmp: Path) -> None:
 
 
 def packed(work: Path, tmp: Path) -> None:
-    """Two rounds behind those that the folder has."""
+    """Two rounds after those that the folder has."""
     done = max(int(path.name.partition("-")[2]) for path in (work / "rounds").glob("round-*"))
     rounds = [{"certificate": 1.0}] * done
     stop = Stop(tolerance=1e-12, max_rounds=done + 2)
@@ -192,8 +192,8 @@ class Harm:
 
 
 def drawn(work: Path, count: int, seed: int, names: Iterable[str]) -> list[Flip]:
-    """So many flips: files by turns, half of them in the first or last bytes, where headers and
-    footers are."""
+    """Flips of this number: files by turns, half of them in the first or last bytes, where headers
+    and footers are."""
     draw = random.Random(seed)
     files = [
         path.relative_to(work).as_posix()

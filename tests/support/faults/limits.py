@@ -32,7 +32,7 @@ def folder_of_user() -> Iterator[Path]:
 
 
 def addresses(size: int) -> Callable[[], None]:
-    """For a process that may reserve so many bytes, as under `ulimit -v`."""
+    """Limit what this process may reserve, in bytes, as `ulimit -v` does."""
     return lambda: resource.setrlimit(resource.RLIMIT_AS, (size, size))
 
 

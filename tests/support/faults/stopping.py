@@ -1,5 +1,5 @@
 """Runs that stop themselves, by SIGSTOP, when they have said of themselves that a step is so far:
-what is looked at or struck then does not go on meanwhile, however fast or slow the machine is.
+what is looked at or struck then does not continue meanwhile, however fast or slow the machine is.
 
 All archives but the last are in the manifest then, and a checkpoint is kept of every round.
 """
@@ -45,7 +45,7 @@ class Remembering(ReporterGroup):
 
 
 class StoppingEngine:
-    """An engine that stops its process when so many archives or rounds of a step are done."""
+    """An engine that stops its process when a number of archives or rounds of a step is done."""
 
     manifest: Manifest
 
@@ -134,7 +134,7 @@ class Run:
         self.send_signal(signal.SIGKILL)
 
     def wait(self, timeout: float = SECONDS) -> int | None:
-        """The exit code, negative for a signal; None if it goes on after these seconds."""
+        """The exit code, negative for a signal; None if it still runs after these seconds."""
         self.process.join(timeout)
         return self.returncode
 
@@ -164,15 +164,15 @@ def started(*words: object, make_engine: MakeEngine = engine_of) -> Iterator[Run
 
 @contextlib.contextmanager
 def stopped(step: str, count: int, *words: object) -> Iterator[Run]:
-    """A command that has stopped, since so many archives or rounds of the step are done; or since
-    the step has begun, if none is."""
+    """A command that has stopped, since a number of archives or rounds of the step is done; or
+    since the step has begun, if none is."""
     with started(*words, make_engine=partial(stopping_engine, step, count)) as run:
         awaited(run.has_stopped, seconds=SECONDS)
         yield run
 
 
 def interrupt(run: Run) -> None:
-    """As a terminal does: all processes of the run. What had stopped goes on."""
+    """Send it to all processes of the run, as a terminal does. What had stopped continues."""
     for sent in (signal.SIGINT, signal.SIGCONT):
         os.killpg(run.pid, sent)
 

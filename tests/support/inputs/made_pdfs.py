@@ -44,7 +44,7 @@ def of_annotations(*annotations: str, catalogue: str = "", annots: str = "") -> 
 
 def of_pages(count: int, each: int) -> tuple[Objects, dict[int, set[str]]]:
     """A file in which each part is an object, and the objects that each link depends on: of
-    count pages, which stand in two parts of the tree, with so many links."""
+    count pages, which stand in two parts of the tree, with these numbers of links."""
     objects, needs, number = dict[int, bytes](), dict[int, set[str]](), 10
     halves: dict[int, list[int]] = {3: [], 4: []}
     for page in range(count):

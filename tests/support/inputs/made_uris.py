@@ -91,7 +91,8 @@ def made_uri(rng: random.Random) -> str:
 
 
 def made_uris(count: int, seed: int, others: list[bytes]) -> Iterator[bytes]:
-    """So many: half are made, a quarter made and spoiled, a quarter others and spoiled."""
+    """URIs of this number: half are made, a quarter made and spoiled, a quarter others and
+    spoiled."""
     rng = random.Random(seed)
     for number in range(count):
         if number % 4 == 1:

@@ -102,7 +102,7 @@ def mutated_page(seed: int, number: int, *, reference: bool = False) -> Page:
 
 def _mutate(page: bytearray, rng: random.Random) -> None:
     position, kind = rng.randrange(len(page) + 1), rng.random()
-    if rng.random() < 1 / 2:  # at a tag, or behind its `<`
+    if rng.random() < 1 / 2:  # at a tag, or after its `<`
         position = max(0, page.find(b"<", position)) + rng.choice((0, 0, 0, 1))
     if kind < 0.6:
         page[position:position] = rng.choice(TOKENS).replace(b"/", rng.choice((b" ", b"/")), 1)

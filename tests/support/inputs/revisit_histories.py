@@ -56,7 +56,7 @@ class Visit(NamedTuple):
 
 
 def record(visit: Visit) -> bytes:
-    """The record of a visit; behind a revisit also its outlinks, as Heritrix writes them."""
+    """The record of a visit; after a revisit also its outlinks, as Heritrix writes them."""
     fields = [("WARC-Type", visit.kind), ("WARC-Payload-Digest", visit.digest)]
     names = {"id": "WARC-Refers-To", "uri": "WARC-Refers-To-Target-URI"}
     fields += [(name, str(visit.named(field) or "")) for field, name in names.items()]

@@ -92,7 +92,7 @@ def on_cluster(
     reducers: int, seed: int = 0, maps: int = 5, combined: int = Job.COMBINED
 ) -> Callable[[type[Job]], type[Job]]:
     """For `Launcher.job_class`: the job, to be run by a ClusterRunner of that size, whose tasks
-    hold so many entries in memory."""
+    hold this number of entries in memory."""
     runner = type(
         "SeededRunner", (ClusterRunner,), {"reducers": reducers, "seed": seed, "maps": maps}
     )

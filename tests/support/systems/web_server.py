@@ -22,8 +22,8 @@ _RANGE = re.compile(r"bytes=([0-9]+)-([0-9]+)")
 @dataclass
 class Served:
     """A file. before: statuses with headers that are answered first, one a request. ranges: whether
-    they are honoured. cut: bytes of a body after which the connection is closed, so many times.
-    stall: bytes after which nothing comes, so many times. length: a Content-Length that is a lie.
+    they are honoured. cut: bytes of a body after which the connection is closed, and how often.
+    stall: bytes after which nothing comes, and how often. length: a Content-Length that is a lie.
     drip: seconds between bytes. linger: seconds before the connection ends after such a lie.
     unsized: told no length at all. shift: bytes by which a range is answered beside what was asked.
     then: what the file is from the second request on."""

@@ -108,7 +108,7 @@ class Body:
         return data
 
     def _again(self, fault: str, cause: Exception | None = None) -> None:
-        """Go on with another connection."""
+        """Continue with another connection."""
         size = self._answer.size
         of = "" if size is None else f" of {size:,}"
         self._answer.response.close()

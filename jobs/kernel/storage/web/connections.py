@@ -57,8 +57,8 @@ FRAMING = 1  # more of them for each byte of the body: chunks may be small
 
 
 class WireFault(Exception):
-    """So few bytes come, or so many beside the body, that the answer would never end. Neither of
-    urllib3's errors nor an OSError, so that no library takes it for another fault."""
+    """Too few bytes come, or too many beside the body, so that the answer would never end. Neither
+    of urllib3's errors nor an OSError, so that no library takes it for another fault."""
 
 
 class Answer(HTTPResponse):

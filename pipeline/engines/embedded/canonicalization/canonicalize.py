@@ -129,9 +129,9 @@ def _parts(links: Path, captures: Path) -> list[PartPaths]:
 
 
 def usual_partitions(size: int, share: int, processes: int) -> int:
-    """So many that a process has room for one of them, even if no table had a string twice; and
-    that every process has one, unless they would be small. size: bytes of strings. share: bytes of
-    memory of a process."""
+    """The number at which a process has room for one of them, even if no table had a string twice;
+    and that every process has one, unless they would be small. size: bytes of strings. share: bytes
+    of memory of a process."""
     room = max(LEAST_PARTITION, min(share // PARTITION_COPIES, MOST_BYTES))
     return max(1 + size // room, min(processes, size // LEAST_PARTITION))
 

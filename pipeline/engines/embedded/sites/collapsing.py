@@ -180,7 +180,7 @@ def site_of_pages(
     """int32[nodes] or int64[nodes], by id; leaves the table `sites` in the database.
 
     keys: a file of map with a key for each node. name_of: of a site, by the part of a key before
-    its first `)`. Raises BadInput where there are not so many keys.
+    its first `)`. Raises BadInput where there are fewer keys.
     """
     feed(db, "read_runs", RUNS, reading(keys, _runs(keys, name_of)))
     db.execute("CREATE TABLE runs AS SELECT * FROM read_runs")

@@ -105,7 +105,7 @@ class Opic {
       length === 0 ? 0 : linked ? 1 / (length + 1) : DAMPING / length);
   }
 
-  /** Go on with other links, and with more pages where there are more targets. A new page has no
+  /** Continue with other links, and with more pages where there are more targets. A new page has no
    * cash, and until it is read the mean importance of pages that are at most one unit of the clock
    * old, or of all pages. */
   replace(targets, linked = this.linked) {
@@ -124,7 +124,7 @@ class Opic {
     this.connect(targets, linked);
   }
 
-  /** Go on without a page: its cash goes to all others in equal parts, its history is forgotten. */
+  /** Continue without a page: its cash goes to all others in equal parts, its history is forgotten. */
   remove(page) {
     this.settle();
     const cash = this.stored[page], others = this.nodes - 1;

@@ -1,4 +1,4 @@
-"""Records: the same from every wrapping, nothing lost behind damage, bounded, silent."""
+"""Records: the same from every wrapping, nothing lost after damage, bounded, silent."""
 
 from __future__ import annotations
 

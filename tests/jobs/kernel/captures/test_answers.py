@@ -37,7 +37,7 @@ class Event(NamedTuple):
     page: int
     kind: str = "response"
     link: str = "request"
-    more: str = ""  # names of other records, before or behind the right one
+    more: str = ""  # names of other records, before or after the right one
 
     @property
     def uri(self) -> str:
@@ -276,7 +276,7 @@ def test_inspect_lists_them(tmp_path: Path) -> None:
 
 
 def known(count: int, waiting: int = 1000) -> Counter[str]:
-    """Of so many requests without answers. waiting: names of them that are kept."""
+    """Requests of this number without answers. waiting: names of them that are kept."""
     counters: Counter[str] = Counter()
     requests = (
         [Record("request", "http://h/", "", "", b"", n, method="POST", record_id=f"<{n}>")]

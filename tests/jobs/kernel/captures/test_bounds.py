@@ -1,4 +1,4 @@
-"""Hostile pages and bombs: what is cut is counted, what stands before and behind it is read.
+"""Hostile pages and bombs: what is cut is counted, what stands before and after it is read.
 
 Memory is measured by scripts/bench/bench_memory.py, time by that and by scripts/fuzz.py; here is a
 limit of address space around the worst of them.
@@ -38,7 +38,7 @@ LAST = page("<a href=/end>", "http://h/last")
 
 
 def ends_well(data: bytes, **options: object) -> tuple[Counter[str], list[str]]:
-    """Counters and reasons of damage, once the record behind was read."""
+    """Counters and reasons of damage, once the record after was read."""
     links, captures, damage, counters = extracted(data, **options)
     assert captures[-1].uri == b"http://h/last"
     assert links[-1].target == b"http://h/end"
@@ -91,7 +91,7 @@ def test_nested_elements() -> None:
 
 
 def test_elements_that_a_parser_opens_again_and_again() -> None:
-    """So many that they would take a minute, were they opened as the standard says."""
+    """Their number would take a minute, were they opened as the standard says."""
     paragraphs = b"".join(b"<table><b class=%d>" % number for number in range(250_000))
     html = b"<a href=/first><b style='background: url(/b.png)'>" + paragraphs + b"<a href=/last>"
     counters, _ = ends_well(page(html) + LAST, links="all")
@@ -196,7 +196,7 @@ def test_documents_in_srcdoc_up_to_their_bound(more: int) -> None:
     framed = "<iframe srcdoc='<a href=/in>'></iframe>" * (MOST_FRAMED + more)
     counters, damage = ends_well(each([page(framed + "<a href=/behind>"), LAST]))
     assert (counters["dropped.srcdoc"], damage) == (more, [])
-    assert counters["links"] == 3  # /in, /behind and /end
+    assert counters["links"] == 3  # /in, /after and /end
 
 
 @pytest.mark.slow

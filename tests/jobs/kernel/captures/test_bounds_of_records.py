@@ -137,7 +137,7 @@ def test_large_headers_are_not_kept(kind: str, tmp_path: Path) -> None:
                 file.writelines(header_of(kind, number) for number in range(count))
         read_all(path, ExtractionOptions(timestamps=True))
 
-    many = 80  # more of them in an eighth than wait for the records behind them
+    many = 80  # more of them in an eighth than wait for the records after them
     for count in (1, many // 8, many):
         read(count)
     kept = 33 * MIB / 70 if kind.startswith("metadata") else 2**15  # 32 MiB of metadata may wait

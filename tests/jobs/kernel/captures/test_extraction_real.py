@@ -60,7 +60,7 @@ RESPONSE = ("response", 200)
 @pytest.mark.parametrize("kind", [pytest.param("arc", marks=pytest.mark.slow), "warc"])
 def test_anchors_are_as_many_as_others_count(kind: str) -> None:
     """The Archives Unleashed Toolkit counts `a[href]` of pages with status 200, whatever it is, in
-    a tree. Twelve of these are elements that the tree opens again, behind a block; a scan does not
+    a tree. Twelve of these are elements that the tree opens again, after a block; a scan does not
     see them."""
     for scanned, expected in ((False, 37_826), (True, 37_814)):
         anchors = 0

@@ -59,7 +59,7 @@ HEADERS = {
     "another zone": ("Last-Modified: Sun, 06 Nov 1994 09:49:37 +0100\r\n", DIGITS, b"-"),
     "before 1970": ("Last-Modified: Mon, 06 Nov 1911 08:49:37 GMT\r\n", b"19111106084937", b"-"),
     "in the future": ("Last-Modified: Fri, 31 Dec 9999 23:59:59 GMT\r\n", b"99991231235959", b"-"),
-    "behind the last year": ("Last-Modified: Fri, 31 Dec 9999 23:59:59 -0100\r\n", b"-", b"-"),
+    "after the last year": ("Last-Modified: Fri, 31 Dec 9999 23:59:59 -0100\r\n", b"-", b"-"),
     "no day of a month": ("Last-Modified: Sun, 31 Nov 1994 08:49:37 GMT\r\n", b"-", b"-"),
     "no date": ("Last-Modified: yesterday\r\n", b"-", b"-"),
     "a number": ("Last-Modified: 0\r\n", b"-", b"-"),

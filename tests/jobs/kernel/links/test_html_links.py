@@ -304,7 +304,7 @@ def test_any_soup_is_a_page(text: str) -> None:
     assert all(target.startswith(b"http") for target, *_ in html_links(text.encode(), PAGE))
 
 
-#: pages of so many pieces, and the most that are tried
+#: pages of these numbers of pieces, and the most that are tried
 HOSTILE: dict[str, tuple[Callable[[int], bytes], int]] = {
     "depth": (lambda n: b"<div>" * n, 300_000),
     "formatting": (

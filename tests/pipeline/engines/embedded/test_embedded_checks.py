@@ -178,7 +178,7 @@ def test_numbers_of_spellings_in_order(tmp_path: Path) -> None:
 
 
 def test_flips_in_a_checkpoint(tmp_path: Path) -> None:
-    """Either the very same state, or none: zip's checksum is looked at behind the last byte."""
+    """Either the very same state, or none: zip's checksum is looked at after the last byte."""
     path, of = tmp_path / "checkpoint.npz", {"nodes": 3}
     vector, rounds = np.linspace(0.25, 3.0, 1500), [{"round": 1}]
     write_checkpoint(path, of, State(vector, 1.5, rounds))

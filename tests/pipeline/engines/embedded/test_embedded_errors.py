@@ -257,7 +257,7 @@ def test_an_endless_query_is_interrupted(how: str, tmp_path: Path) -> None:
     [100, 500, *(pytest.param(count, marks=pytest.mark.slow) for count in (3, 300, 700))],
 )
 def test_control_c_while_it_starts(imported: int, tmp_path: Path) -> None:
-    """After so many modules were imported, of which Python tells on stderr."""
+    """Fail after a number of imported modules, of which Python tells on stderr."""
     words = ("run", LOOPBACK, "--work", tmp_path / "work", *ROUNDS)
     with begun(*words, python=("-X", "importtime")) as run:
         assert run.stderr is not None

@@ -1,4 +1,4 @@
-"""page-rank of the embedded engine: going on after an interruption, and what is kept."""
+"""page-rank of the embedded engine: continuing after an interruption, and what is kept."""
 
 from __future__ import annotations
 

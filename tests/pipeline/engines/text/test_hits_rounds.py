@@ -171,7 +171,7 @@ def test_the_same_bytes_on_any_cluster(stop: Stop, web: Path, tmp_path: Path) ->
 def test_going_on_after_each_round(
     stop: Stop, web: Path, tmp_path: Path, launcher: Launcher
 ) -> None:
-    """Stopped behind each of its rounds, passes and probes, ranking gives the same bytes."""
+    """Stopped after each of its rounds, passes and probes, ranking gives the same bytes."""
     saved, folder = list[Round](), tmp_path / "rounds"
 
     def interrupted(entry: Round, so_far: list[Round]) -> bool:

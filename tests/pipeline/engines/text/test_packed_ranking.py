@@ -240,12 +240,12 @@ def test_many_partitions_are_larger() -> None:
     assert counts[-1] == round(10**13 / packed_ranking.LARGEST)
 
 
-# going on
+# continuing
 
 
 @pytest.mark.parametrize("partitions", [1, 4])
 def test_going_on_after_each_round(partitions: int, tmp_path: Path, launcher: Launcher) -> None:
-    """Stopped behind each of its rounds, ranking gives the same bytes as if it were not."""
+    """Stopped after each of its rounds, ranking gives the same bytes as if it were not."""
     path, folder = write_graph(WEB, tmp_path / "graph"), tmp_path / "rounds"
     stop, saved, launched = Stop(tolerance=1e-9), list[Round](), list[type[Job]]()
 

@@ -1,4 +1,4 @@
-"""Rounds of PageRank: how many, when to stop, what is checked on the way, and how to go on."""
+"""Rounds of PageRank: how many, when to stop, what is checked on the way, and how to continue."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_round_stays_until_one_behind_it_is_saved(
     stop: Stop, graph: Path, tmp_path: Path, launcher: Launcher
 ) -> None:
     """Of four rounds the entries of the first and the third are saved: a kill loses no more than
-    the rounds behind these."""
+    the rounds after these."""
     folder, there = tmp_path / "rounds", []
 
     def saved(entry: Any, rounds: list[Any]) -> bool:

@@ -112,7 +112,7 @@ def test_the_same_bits_on_any_cluster(
 def test_going_on_after_each_round(
     partitions: int | None, given_web: tuple[Path, Path], tmp_path: Path, launcher: Launcher
 ) -> None:
-    """Stopped behind each of its rounds, ranking gives the same bytes as if it were not.
+    """Stopped after each of its rounds, ranking gives the same bytes as if it were not.
 
     None: plain rounds.
     """

@@ -21,7 +21,7 @@ Weights = dict[tuple[int, int], float]
 
 
 def site_graph(weights: Weights, sizes: Sequence[int]) -> SiteGraph:
-    """Sites of so many pages each. weights: by source and target."""
+    """Sites of these numbers of pages. weights: by source and target."""
     pairs = sorted((target, source) for source, target in weights)
     counts = np.bincount([target for target, _ in pairs], minlength=len(sizes))
     return SiteGraph(
