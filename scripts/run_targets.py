@@ -28,7 +28,8 @@ PASSED = re.compile(r"(\d+) passed")
 
 
 class Outcome(NamedTuple):
-    """Of a target. wall, cpu: seconds. tests: how many passed, 0 where none are counted."""
+    """The outcome of a target. wall, cpu: seconds. tests: how many passed, 0 where none are
+    counted."""
 
     target: str
     passed: bool

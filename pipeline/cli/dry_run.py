@@ -42,5 +42,5 @@ def show_estimate(
 def echo_estimate(
     archives: Sequence[PathOrUrl], options: RunOptions, progress: Progress, *, err: bool
 ) -> None:
-    """The same in one line. err: on standard error."""
+    """Print the estimate in one line. err: on standard error."""
     click.echo(estimate_line(estimate(archives, options, progress.reporter)), err=err)

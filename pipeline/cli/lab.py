@@ -30,7 +30,7 @@ def _numbers(ctx: click.Context, param: click.Parameter, value: str) -> tuple[in
 def _weighted(
     ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
 ) -> tuple[tuple[str, float], ...]:
-    """Of `WHAT=WEIGHT`. The last `=` counts, as patterns may have others."""
+    """Split `WHAT=WEIGHT`. The last `=` counts, as patterns may have others."""
     weighted = []
     for value in values:
         what, equals, weight = value.rpartition("=")

@@ -119,7 +119,7 @@ def check_outputs(*outputs: Path, inputs: Iterable[str | Path]) -> None:
 
 
 def check_files(*outputs: Path | None, inputs: Iterable[str | Path]) -> None:
-    """The same for outputs that are one file, which may replace a file of an earlier run."""
+    """Check outputs that are one file, which may replace a file of an earlier run."""
     files = [output for output in outputs if output and output != STDOUT]
     _check_apart(files, inputs)
     for output in files:

@@ -100,7 +100,8 @@ def rank(
 
 
 def _runner(work: Path, method: Method) -> str:
-    """That of the run in the work folder. Raises BadInput where it cannot rank by the method."""
+    """The runner of the run in the work folder. Raises BadInput where it cannot rank by the
+    method."""
     parameters = require_manifest(work).parameters
     runner, data = parameters.get("--runner", EMBEDDED), parameters.get("--data")
     if runner == EMBEDDED:

@@ -71,7 +71,8 @@ class Graph:
 
     @property
     def indegrees(self) -> Targets:
-        """Of the type of the targets: an edge is a distinct pair, so no node has N of them."""
+        """The indegrees, in the type of the targets: an edge is a distinct pair, so no node has N
+        of them."""
         counts: Targets = counts_of(self.targets, self.nodes, self.targets.dtype)
         return counts
 

@@ -72,7 +72,7 @@ def require_memory(
 
 
 def _mib(size: int) -> str:
-    """As `parse_size` reads it; rounded up, so that what is asked for is enough."""
+    """A size in MiB as `parse_size` reads it, rounded up, so that what is asked for is enough."""
     return f"{-(-size // MIB)}MB"
 
 
@@ -130,7 +130,8 @@ COMPILER = 256 << 20  # bytes of addresses of LLVM and numba, with what they com
 
 
 class Room:
-    """That of this process. arenas: how many earlier databases have left to reuse."""
+    """The addresses that this process may still reserve. arenas: how many earlier databases have
+    left to reuse."""
 
     def __init__(self) -> None:
         self.arenas = 0

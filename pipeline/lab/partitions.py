@@ -32,7 +32,7 @@ from crawlrank.pipeline.lab.chain import Chain
 
 
 class Buffers(NamedTuple):
-    """Of P machines; the first index is the sender.
+    """The buffers of P machines; the first index is the sender.
 
     waiting: float64[P, N], cash for each page; is_waiting: whether it has any. pages: int64[P, P,
     B], those of each buffer; filled: int64[P, P], how many. gifts: float64[P, P], of the virtual

@@ -125,7 +125,7 @@ class ScrapyRequests:
             return None
 
     def _count(self, what: str, data: bytes | None) -> None:
-        """As Scrapy's own scheduler counts."""
+        """Count as Scrapy's own scheduler does."""
         self._crawler.stats.inc_value(f"scheduler/{what}")
         self._crawler.stats.inc_value(f"scheduler/{what}/{'memory' if data is None else 'disk'}")
 

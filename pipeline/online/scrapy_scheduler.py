@@ -144,7 +144,7 @@ class ImportanceScheduler(BaseScheduler):
         return request
 
     def page_of(self, response: Response) -> FetchedPage:
-        """The same for each part of what comes out of a response."""
+        """The page of each part of what comes out of a response."""
         page = self._pages.get(response)
         if page is None:
             page = self._pages[response] = FetchedPage(response.request)

@@ -44,10 +44,10 @@ BEST = "plan"
 
 
 class FetchPlan(NamedTuple):
-    """Of N pages. values: float64[N]. classes: 1 to 5, int8[N]. rates: of changes. fetches: a day,
-    float64[N]. freshness: the share of time in which the copy is that of the server, float64[N].
-    due: the next fetches. urgency: what a fetch now is worth, value times the probability that the
-    page changed since its last visit, float64[N]."""
+    """The fetches of N pages. values: float64[N]. classes: 1 to 5, int8[N]. rates: of changes.
+    fetches: a day, float64[N]. freshness: the share of time in which the copy is that of the
+    server, float64[N]. due: the next fetches. urgency: what a fetch now is worth, value times the
+    probability that the page changed since its last visit, float64[N]."""
 
     values: Floats
     classes: Fifths

@@ -193,11 +193,11 @@ _NAMED = """SELECT s.uri, s.key, p.* EXCLUDE (uri, work) FROM '{file}' p JOIN
 
 
 class Visits(NamedTuple):
-    """Of N pages, whose order says nothing: those that are due at the same time have no other.
-    file: their numbers, of FILE. spelled: a query of URIs and keys. ages: days since their last
-    visits, float32[N]. scores: float64[N], nan for pages without one. sites: int32[N], numbers of
-    registrable domains. gone: bool[N]. spans: between their visits. left_out: captures that are no
-    visits, by reason."""
+    """The visits of N pages. Their order says nothing: pages that are due at the same time have no
+    other. file: their numbers, of FILE. spelled: a query of URIs and keys. ages: days since their
+    last visits, float32[N]. scores: float64[N], nan for pages without one. sites: int32[N], numbers
+    of registrable domains. gone: bool[N]. spans: between their visits. left_out: captures that are
+    no visits, by reason."""
 
     file: Path
     spelled: str
@@ -284,7 +284,7 @@ def _sites(db: duckdb.DuckDBPyConnection, works: Sequence[Finished]) -> Sites:
 def _columns(
     parts: Iterable[PagePart], now: float, file: Path
 ) -> tuple[ShortFloats, Floats, ShortNumbers, Flags, Spans]:
-    """Those of Visits; the rest of each page goes into the file."""
+    """The columns of Visits; the rest of each page goes into the file."""
     columns: list[list[npt.NDArray[Any]]] = [[] for _ in range(6)]
     row = 0
     with pq.ParquetWriter(file, FILE, compression="none", use_dictionary=False) as writer:

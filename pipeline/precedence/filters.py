@@ -73,8 +73,8 @@ def _captured(filters: PageFilters, www: Www) -> str:
 
 
 def status_condition(words: Iterable[str]) -> str:
-    """Of `200`, `3xx`, `400-499`, with commas between them. A page without a status in its
-    captures counts as 200, as its links do. Raises ValueError."""
+    """The condition for `200`, `3xx`, `400-499`, with commas between them. A page without a status
+    in its captures counts as 200, as its links do. Raises ValueError."""
     ranges = []
     for word in _words(words):
         match = _STATUS.fullmatch(word)
@@ -88,7 +88,7 @@ def status_condition(words: Iterable[str]) -> str:
 
 
 def type_condition(words: Iterable[str]) -> str:
-    """Of names in TYPES and media types. Raises ValueError."""
+    """The condition for names in TYPES and media types. Raises ValueError."""
     parts = []
     for word in _words(words):
         lowered = word.lower()
@@ -104,9 +104,9 @@ def type_condition(words: Iterable[str]) -> str:
 
 
 def host_condition(words: Iterable[str], www: Www) -> str:
-    """Of `example.org`, and of `.example.org` or `*.example.org` for that host and all below it.
-    Without a port, all ports. The host is that of the key, so `www.` in front says nothing unless
-    keys keep it. Raises ValueError."""
+    """The condition for `example.org`, and for `.example.org` or `*.example.org` for that host and
+    all below it. Without a port, all ports. The host is that of the key, so `www.` in front says
+    nothing unless keys keep it. Raises ValueError."""
     key_of, parts = key_function(www), []
     for word in _words(words):
         below = word.startswith((".", "*."))
@@ -124,7 +124,8 @@ def host_condition(words: Iterable[str], www: Www) -> str:
 
 
 def match_condition(pattern: str) -> str:
-    """Of a pattern that a part of the URI has. Raises ValueError for one that RE2 refuses."""
+    """The condition for a pattern that a part of the URI has. Raises ValueError for one that RE2
+    refuses."""
     import duckdb
 
     try:

@@ -68,7 +68,7 @@ class RankedPages(NamedTuple):
 
     @property
     def where(self) -> str:
-        """As messages name them."""
+        """The scores as messages name them."""
         return str(self.work or self.scores)
 
 

@@ -118,5 +118,5 @@ class Steering:
         return taken, self.factors(mixed)
 
     def factors(self, groups: Groups) -> list[float]:
-        """Of each group, none where there is but one."""
+        """The factor of each group; no factor if there is one group only."""
         return factors(groups, self.sizes, self.equation).tolist() if len(self.sizes) > 1 else []

@@ -18,8 +18,8 @@ _ONE_DIGIT = Context(prec=1, rounding=ROUND_CEILING)
 
 
 class Bounds(NamedTuple):
-    """Of the error of each score. eta: relative to the exact score, infinite where nothing is known
-    of that. absolute: in the unit of scores. The smaller one counts."""
+    """Two bounds of the error of each score. eta: relative to the exact score, infinite where
+    nothing is known of that. absolute: in the unit of scores. The smaller one counts."""
 
     eta: float
     absolute: float
@@ -44,7 +44,7 @@ class Bounds(NamedTuple):
         return f"{score:.1g}±{float(off):.1g}"
 
     def number(self, score: float) -> float:
-        """The same as a number, with at least one digit."""
+        """The score as a number with its proved digits, with at least one digit."""
         digits = _shared_digits(*self.ends(score)) or 1
         return float(f"{score:.{digits - 1}e}")
 

@@ -329,7 +329,8 @@ def range_by_key(low: Floats, high: Floats, over: Mask, bins: int) -> ClassRange
 
 
 def range_together(low: Floats, high: Floats, over: Mask, order: Order, bins: int) -> ClassRange:
-    """The same with nodes of equal value in one class. order: see `together`."""
+    """The classes a node may be in, with nodes of equal value in one class. order: see
+    `together`."""
     return ClassRange(
         together(high, low, over, order, bins), together(low, high, over, order, bins)
     )
@@ -357,7 +358,8 @@ def _entries(values: Floats, over: Mask, places: Positions) -> _Entries:
 
 
 def _equal(values: Floats, over: Mask, value: float, which: Positions) -> Positions:
-    """Of the nodes in `over` with this value those of these numbers, from 1, by position."""
+    """The nodes of these numbers among those in `over` with this value, counted from 1 by
+    position."""
     nodes, before = np.empty(len(which), np.int64), 0
     for part in slices(len(values)):
         equal = np.flatnonzero(over[part] & (values[part] == value))

@@ -144,8 +144,8 @@ def quadratic_weights(classes: int) -> Floats:
 
 
 def kappa(confusion: npt.NDArray[np.int64], weights: Floats | None = None) -> Kappa | None:
-    """Of counts[k, k] by the two classes; None where chance alone agrees fully, so that kappa is
-    0 / 0, as when all are in one class.
+    """Kappa of counts[k, k] by the two classes; None where chance alone agrees fully, so that kappa
+    is 0 / 0, as when all are in one class.
 
     weights: float64[k, k], 1 on the diagonal; by default 0 elsewhere.
     """

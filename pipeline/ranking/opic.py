@@ -79,7 +79,7 @@ class OpicResult:
 
     @property
     def scores(self) -> Floats:
-        """The same on Heritrix's scale, made anew."""
+        """The probabilities on Heritrix's scale, in a new array."""
         return self.window * self.scale
 
 

@@ -152,7 +152,7 @@ def _rewrite_table(part: Path, output: Path, kept: Kept) -> Iterator[tuple[str, 
 
 
 def _rewrite_lines(part: Path, output: Path, kept: Kept) -> Iterator[tuple[str, str]]:
-    """The same of lines."""
+    """Rewrite parts that are lines."""
     following = iter(kept.tolist())
     wanted = next(following, -1)
     with open_part(part) as lines, output.open("wb") as file:

@@ -97,8 +97,8 @@ def _used(name: str, manifest: Manifest) -> bool:
 
 
 class LaterParameters:
-    """Those that depend on results of earlier steps. The manifest has these when they are asked
-    for."""
+    """The parameters that depend on results of earlier steps. The manifest has these when they are
+    asked for."""
 
     def __init__(self, manifest: Manifest, options: RunOptions) -> None:
         self._manifest, self._options = manifest, options

@@ -86,7 +86,7 @@ class StepState:
         return records
 
     def record_part(self, part: str) -> None:
-        """The same of a part of links and captures."""
+        """Record a part of links and captures."""
         names = [f"{dataset}/{part}" for dataset in OF_ARCHIVES]
         self.manifest.parts[part] = {name: self.engine.store.record(name) for name in names}
         self._trusted.update(names)

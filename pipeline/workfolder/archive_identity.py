@@ -91,7 +91,7 @@ def _glance_at_web(url: str) -> Glance:
 
 
 def _pieces(path: Path) -> str:
-    """Of a file whose ends are not all of it."""
+    """The digests of pieces of a file that is larger than its ends."""
     if (size := size_of(path)) <= 2 * SAMPLED:
         return ""
     digest = hashlib.blake2b(digest_size=16)
@@ -103,7 +103,7 @@ def _pieces(path: Path) -> str:
 
 
 def digest_of(path: PathOrUrl) -> str:
-    """Of all bytes of an archive whose size is known. Raises BadInput."""
+    """The digest of all bytes of an archive whose size is known. Raises BadInput."""
     try:
         with open_binary(path) as stream:
             digesting = Digesting(stream)
@@ -201,7 +201,7 @@ def _known(glance: Glance, candidates: Entries) -> str:
 def _key(
     glance: Glance, digest: str, candidates: Entries, archives: Mapping[str, Identified]
 ) -> str:
-    """Of a known entry, or of a new one, or of the same content among the archives so far."""
+    """The key of a known entry, of a new one, or of an archive so far with this content."""
     if not digest:
         return _known(glance, candidates) or glance.ends
     for key, entry in candidates.items():

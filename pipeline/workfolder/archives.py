@@ -67,7 +67,7 @@ def archive_tasks(given: ArchivePaths, suffix: str = ".parquet") -> list[Archive
 
 
 def extraction_mark(options: ExtractionOptions, content: str, form: str) -> str:
-    """Of one archive's extraction, to datasets of that form."""
+    """The fingerprint of one archive's extraction, to datasets of that form."""
     return fingerprint(content, form, options.parameters())
 
 
@@ -147,7 +147,8 @@ def _archives_missing(path: str, given: ArchivePaths, count: int) -> BadInput:
 
 
 def part_name(content: str, path: PathOrUrl, suffix: str) -> str:
-    """Of the archive's file in links and captures: for people its name, for us its content."""
+    """The name of the archive's file in links and captures: for people its name, for us its
+    content."""
     return f"{name_of(path).lstrip('._').split('.')[0][:40]}-{content[:12]}{suffix}"
 
 
@@ -164,7 +165,7 @@ def entry_of(
 
 
 def note_glances(manifest: Manifest, identified: Mapping[str, Identified]) -> None:
-    """Of archives that are kept: what they show now, as they may have been touched or copied."""
+    """Note how archives that are kept look now, as they may have been touched or copied."""
     for content, archive in identified.items():
         if entry := manifest.archives.get(content):
             entry.update(archive.glance.noted())

@@ -91,7 +91,7 @@ class DatasetStore:
         file.replace(output)
 
     def record(self, dataset: str) -> DatasetRecord:
-        """Of a dataset that is in place, to be kept by the manifest."""
+        """The record of a dataset that is in place, for the manifest."""
         location = self.location(dataset)
         if isinstance(location, Path):
             return {"files": recorded(location)}
@@ -199,7 +199,7 @@ def difference(dataset: Path, files: FileRecords, *, digests: bool) -> str | Non
 
 
 def digest_of(path: Path) -> str:
-    """Of the bytes of a file."""
+    """The digest of the bytes of a file."""
     with path.open("rb") as file:
         return _digest(file.fileno())
 
@@ -230,7 +230,7 @@ def of_archives(store: DatasetStore, dataset: str) -> list[PathOrUrl]:
 
 
 def links_that_count(store: DatasetStore) -> list[PathOrUrl]:
-    """Those that select-links has chosen, or all."""
+    """The links that select-links has chosen, or all."""
     if store.exists("selected"):
         return [store.location("selected")]
     return of_archives(store, "links")

@@ -36,7 +36,7 @@ def steps_of(
     selects: bool | None = None,
     method: Method | None = None,
 ) -> list[str]:
-    """Those of the steps that a run in this work folder has. selects: whether it selects links.
+    """The steps that a run in this work folder has. selects: whether it selects links.
     method: its ranking. Both are by default as the parameters in the manifest say."""
     kind = manifest.imported.get("kind")
     usual = CaptureRules().parameters()

@@ -189,7 +189,7 @@ class Manifest:
 
     @property
     def ranking(self) -> dict[str, str]:
-        """Of a ranking beside others: {"of": mark of its graph}; see rankings.py. Else empty."""
+        """For a ranking beside others {"of": mark of its graph} (see rankings.py), else empty."""
         ranking: dict[str, str] = self._data.get("ranking", {})
         return ranking
 
@@ -218,7 +218,8 @@ class Manifest:
 
     @property
     def last_command(self) -> str:
-        """That of the last run, as a shell takes it; without its words where they are not known."""
+        """The command of the last run, as a shell takes it; without its words if they are not
+        known."""
         last = [run.get("arguments", []) for run in self.section("runs").get("last", [])][-1:]
         words = last[0] if last else []
         return shlex.join(["crawlrank", *(words or ["rank" if self.ranking else "run"])])

@@ -41,7 +41,7 @@ def is_multi_wacz(path_or_url: PathOrUrl) -> bool:
 
 
 def wacz_files(path_or_url: PathOrUrl) -> list[PathOrUrl]:
-    """Those that it names, in its order; of an index the index itself. Raises BadInput."""
+    """The files that it names, in its order; for an index the index itself. Raises BadInput."""
     document = _document(path_or_url)
     if document is _INDEX:
         return [path_or_url]
@@ -73,8 +73,8 @@ def _document(path_or_url: PathOrUrl) -> Any:
 
 
 def _resources(path_or_url: PathOrUrl, document: Any) -> list[Any]:
-    """Those of a document with the profile, or without one (as an archiving service sends it), if
-    it has resources."""
+    """The resources of a document with the profile, or without one (as an archiving service sends
+    it), if it has resources."""
     if isinstance(document, dict):
         profile, resources = document.get("profile", PROFILE), document.get("resources")
         if profile == PROFILE and isinstance(resources, list):

@@ -112,7 +112,8 @@ def read_seeds(path: Path, *, summary: WeightFileSummary | None = None) -> list[
 
 
 def read_relevance(path: Path, *, summary: WeightFileSummary | None = None) -> list[WeightLine]:
-    """As `read_weights`; pages without any relevance may be all that is listed."""
+    """Read relevances as `read_weights` does; pages without any relevance may be all that is
+    listed."""
     return read_weights(path, zeros=True, summary=summary)
 
 

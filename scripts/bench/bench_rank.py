@@ -144,7 +144,8 @@ def measured(name: str, folder: Path, threads: int, repeats: int) -> dict[str, A
 
 
 def peak_mb() -> float:
-    """Of this process since it began; what the system counts for it may begin with its parent's."""
+    """The peak memory of this process since it began; what the system counts for it may begin with
+    its parent's."""
     status = Path("/proc/self/status")
     if status.exists():
         (line,) = (row for row in status.read_text().splitlines() if row.startswith("VmHWM"))

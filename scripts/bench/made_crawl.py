@@ -122,7 +122,7 @@ def spellings(nodes: int, rng: np.random.Generator) -> list[bytes]:
 
 
 def uri_of(uris: list[bytes], number: int, nodes: int) -> bytes:
-    """Of a page; from `nodes` on another spelling of it, which has the same key."""
+    """The URI of a page; from `nodes` on another spelling of it, which has the same key."""
     if number < nodes:
         return uris[number]
     return uris[number - nodes].replace(b"http://", b"https://www.", 1)

@@ -60,7 +60,7 @@ def ranked(archives: Sequence[str], work: Path, rule: str) -> Path:
 
 
 def figures(work: Path) -> dict[str, Any]:
-    """Of one work folder."""
+    """The figures of one work folder."""
     summary = json.loads((work / "precedence.summary.json").read_text())
     counters = json.loads((work / "manifest.json").read_text())["steps"]["gen-graph"]["counters"]
     over, tied = summary["nodes_cut_over"], summary["nodes_cut_over_placed_by_key_alone"]

@@ -231,7 +231,7 @@ class Markup:
 
 
 def last_name(reference: str) -> str:
-    """Of the path, with the query; without a path, the host."""
+    """The last name of the path, with the query; without a path, the host."""
     text = unquote(reference.partition("#")[0], errors="replace").strip().lower()
     path, mark, query = text.partition("?")
     match = _AUTHORITY(path)

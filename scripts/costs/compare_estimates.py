@@ -150,7 +150,7 @@ def estimated(archives: Sequence[Path], work: Path) -> dict[str, float]:
 
 
 def as_table(rows: Sequence[dict[str, Any]]) -> str:
-    """As Markdown: for each crawl what was estimated, what it took, and the ratio."""
+    """The table as Markdown: for each crawl what was estimated, what it took, and the ratio."""
     lines = [
         "| crawl | | estimated | from | to | run | estimated to run |",
         "|---|---|---|---|---|---|---|",

@@ -62,7 +62,7 @@ class Plan:
         return self.tb * PAGES_A_TB * LINKS_A_PAGE
 
     def core_hours(self) -> dict[str, float]:
-        """Of Python, by step."""
+        """The core hours of Python, by step."""
         hours = {"extract-links": self.tb * 1e12 / EXTRACTED / 3600}
         hours |= {name: self.links * rate / 3.6e9 for name, rate in STEPS.items()}
         rates = {
@@ -93,7 +93,7 @@ class Plan:
 
 
 def table(plan: Plan) -> str:
-    """As Markdown."""
+    """The table as Markdown."""
     cores = plan.workers * VCPUS * CORE_OF_A_VCPU
     rows = [
         f"{plan.tb:g} TB of `.warc.gz`: {plan.tb * PAGES_A_TB:,.0f} pages, {plan.links:,.0f} links,"

@@ -25,7 +25,7 @@ class Node:
 
     @property
     def home(self) -> Path:
-        """Of the distribution."""
+        """The folder of the distribution."""
         return hadoop_home()
 
     @property

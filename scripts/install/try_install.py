@@ -43,8 +43,8 @@ WAYS = {
 
 
 class Outcome(NamedTuple):
-    """Of a way. seconds: of the installation. first, second: seconds of runs. mib: of the files.
-    results: the precedence file and the list of pages."""
+    """The outcome of a way to install. seconds: of the installation. first, second: seconds of
+    runs. mib: of the files. results: the precedence file and the list of pages."""
 
     seconds: float
     mib: float

@@ -58,7 +58,7 @@ def function_of(test: str) -> str:
 
 
 def fail_anyway(functions: list[str], tree: Path) -> set[str]:
-    """Those of these tests that fail without any edit, too, and so have seen nothing."""
+    """The tests that fail without any edit, too, and so have seen nothing."""
     if not functions:
         return set()
     with copied(tree) as copy:

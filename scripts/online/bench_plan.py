@@ -49,7 +49,7 @@ VIEWS = {
 
 
 class MadeCrawl:
-    """As a finished run: views of datasets in files."""
+    """A crawl like a finished run: views of datasets in files."""
 
     def __init__(self, db: duckdb.DuckDBPyConnection, folder: Path, pages: int, crawl: int) -> None:
         self.db, self.work, self.folder = db, folder, folder

@@ -62,7 +62,7 @@ def ranking(work: Path, label: str, csr: Csr) -> Both:
 
 
 class Links(NamedTuple):
-    """Of N pages. sources, targets: int64[E]."""
+    """The links of N pages. sources, targets: int64[E]."""
 
     pages: int
     sources: Numbers

@@ -92,7 +92,7 @@ def fetched(links: list[list[int]], settings: Mapping[str, str]) -> list[str]:
 
 
 def shares(order: list[str], ranks: Mapping[str, float]) -> list[float]:
-    """Of all importance, fetched with each of the first SHARES of pages."""
+    """The shares of all importance that are fetched with each of the first SHARES of pages."""
     sums = np.cumsum([ranks[path] for path in order])
     return [float(sums[round(share * len(ranks)) - 1] / sum(ranks.values())) for share in SHARES]
 

@@ -70,7 +70,7 @@ TASKS = {
 
 
 class MadeRun:
-    """As a finished run: views of datasets in files."""
+    """A crawl like a finished run: views of datasets in files."""
 
     has_uris = True
 

@@ -177,7 +177,8 @@ def states(work: Path) -> dict[str, str]:
 
 
 def test_an_interrupt_leaves_the_folder_to_be_continued(project: Path) -> None:
-    """As of Ctrl-C, while the graph is made; nothing is at work in the folder afterwards."""
+    """The interrupt is like Ctrl-C, while the graph is made; nothing is at work in the folder
+    afterwards."""
     work, archives = project / "w", project / "crawl"
 
     def interrupt(event: crawlrank.ProgressEvent) -> None:

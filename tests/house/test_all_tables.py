@@ -190,7 +190,8 @@ class Shown(NamedTuple):
 
 
 class CrawlTables(NamedTuple):
-    """Of a crawl: by command, what was shown; which functions made tables; the folder."""
+    """The tables of a crawl: by command, what was shown; which functions made tables; the
+    folder."""
 
     shown: dict[str, list[Shown]]
     made: set[tuple[str, str]]
@@ -265,7 +266,7 @@ def make_further(folder: Path, names: dict[str, object]) -> None:
 
 
 def uris(folder: Path) -> list[str]:
-    """Of different pages, the best first."""
+    """URIs of different pages, the best first."""
     out = folder / "pages.csv"
     call("export {w}/work --format csv --output {w}/pages.csv", {"w": folder})
     with out.open(newline="") as file:
@@ -331,7 +332,7 @@ def test_every_command_is_called_or_known_to_show_no_table() -> None:
 
 
 def test_every_function_that_makes_a_table_was_called(crawl: CrawlTables) -> None:
-    """Those of `recrawl` need a job of Heritrix; its tests call them."""
+    """Functions of `recrawl` need a job of Heritrix; its tests call them."""
     makers = set()
     for path in sorted((ROOT / "crawlrank" / "pipeline").rglob("*.py")):  # as Python names it
         source = path.read_text()

@@ -26,7 +26,7 @@ OTHERS = {
 
 
 def rows() -> list[tuple[set[str], set[str]]]:
-    """Of each row the contexts and the hops."""
+    """The contexts and the hops of each row."""
     section = PAGE.read_text().partition("## Where links are found")[2].partition("\n## ")[0]
     section = section.partition("What is not read")[0]
     found = []

@@ -37,7 +37,7 @@ def is_ours(dotted: str) -> bool:
 
 
 def names_of(nodes: Sequence[ast.AST]) -> Names:
-    """Of each name in a program the dotted names of what it may stand for: what is imported, and
+    """For each name in a program the dotted names of what it may stand for: what is imported, and
     what is put into a variable, or is gone through by a loop."""
     names = defaultdict[str, set[str]](set)
     for node in nodes:

@@ -23,7 +23,8 @@ WORDS = {
 
 
 def escaped(text: str, charset: str) -> bytes:
-    """As browsers write a query: bytes beyond ASCII as escapes, ASCII trail bytes as they are."""
+    """A query as browsers write it: bytes beyond ASCII as escapes, ASCII trail bytes as they
+    are."""
     return b"".join(
         bytes([byte]) if byte < 0x80 else b"%%%02X" % byte
         for byte in text.replace(" ", "+").encode(charset)

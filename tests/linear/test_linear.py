@@ -27,8 +27,8 @@ def took(data: bytes) -> float:
 
 
 def exponents(make: Production) -> Iterator[float]:
-    """Of the growth from a length to TIMES as much, from one with which reading takes LONG_ENOUGH
-    on; of none where even LARGEST bytes take less."""
+    """The exponents of the growth from a length to TIMES as much, from one with which reading takes
+    LONG_ENOUGH on; of none where even LARGEST bytes take less."""
     count = 64
     few = make(count)
     while len(few) * TIMES <= LARGEST:
@@ -63,8 +63,8 @@ def test_it_is_linear(name: str) -> None:
 
 @pytest.mark.parametrize("name", productions())
 def test_it_is_cheap(name: str) -> None:
-    """As much of it as 64 KiB of gzip hold, or LARGEST bytes. Frames are looked for in what is not
-    compressed, so that 64 KiB of their beginnings are that."""
+    """The input is as much as 64 KiB of gzip hold, or LARGEST bytes. Frames are looked for in what
+    is not compressed, so that 64 KiB of their beginnings are that."""
     make, count = productions()[name], 64
     size = len if name.endswith("-heads") else packed
     while len(data := make(2 * count)) < 2 * LARGEST and size(data) < PACKED:

@@ -49,7 +49,7 @@ def same(found: dict[str, bytes], expected: dict[str, bytes]) -> None:
 
 
 def keyed(files: dict[str, bytes]) -> dict[str, bytes]:
-    """Those that need no URIs, with keys where scores have URIs."""
+    """The datasets that need no URIs, with keys where scores have URIs."""
     keys = dict(line.split(b" ") for line in files["map.txt"].splitlines())
     scores = dict(line.split(b"\t") for line in files["pr.txt"].splitlines())
     best = sorted(scores, key=lambda node: (-float(f"{float(scores[node]):.9g}"), keys[node]))

@@ -33,7 +33,7 @@ def test_one_folder_of_data_and_another_and_the_first_again(tmp_path: Path) -> N
 
 @pytest.mark.slow
 def test_another_job_wrote_where_a_dataset_was(tmp_path: Path) -> None:
-    """As a step of a dead driver may, on a cluster: the seal is not that of the manifest."""
+    """A step of a dead driver may do this, on a cluster: the seal is not that of the manifest."""
     web, work = write_warc(tmp_path / "web.warc", WEB), tmp_path / "work"
     data = ("--data", f"file://{tmp_path}/data")
     ok("run", web, "--work", work, *INLINE, *data)

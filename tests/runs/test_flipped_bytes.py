@@ -205,7 +205,7 @@ def read_by(line: str, work: Path, other: Path, out: Path) -> tuple[int, dict[st
 @pytest.mark.parametrize("line", READERS)
 @pytest.mark.parametrize("kind", ["embedded", "inline"])
 def test_readers_see_a_flip(kind: str, line: str, tmp_path: Path) -> None:
-    """Of each dataset: they end with 3 and name it, or have read nothing of it. The time of the
+    """For each dataset they end with 3 and name it, or have read nothing of it. The time of the
     file stays what it was."""
     runner = () if kind == "embedded" else ("--runner", "inline")
     made = finished(shared_warc("web.warc.gz", WEB), "--iterations", 2, "--no-validate", *runner)

@@ -84,7 +84,8 @@ def archives(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 def words_of(line: str) -> list[str]:
-    """Of a command line, of the options that are on; of two folds the last would count."""
+    """The words of a command line, for the options that are on; of two folds the last would
+    count."""
     on = [name for name, mark in zip(OPTIONS, line, strict=True) if mark == "1"]
     given = [word for name in on for word in OPTIONS[name] if OPTIONS[name][0] != "--fold"]
     folds = [OPTIONS[name][1] for name in on if OPTIONS[name][:1] == ("--fold",)]

@@ -111,7 +111,7 @@ def test_what_was_captured_decides(captured: str, options: tuple[str, ...], tmp_
 
 @pytest.mark.slow
 def test_a_query_that_may_be_two_pages_is_left(tmp_path: Path) -> None:
-    """The same bytes in windows-1251 and in koi8-r, both captured in UTF-8."""
+    """It is the same bytes in windows-1251 and in koi8-r, both captured in UTF-8."""
     raw = "поиск".encode("windows-1251")
     texts = [raw.decode(charset) for charset in ("windows-1251", "koi8-r")]
     records = [

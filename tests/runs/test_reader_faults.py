@@ -57,7 +57,7 @@ def let_brotli_raise(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Inflater:
-    """As zlib's, but it fails on PACKED."""
+    """An inflater like zlib's that fails on PACKED."""
 
     def __init__(self, real: Any, error: Exception) -> None:
         self.real, self.error = real, error

@@ -199,7 +199,7 @@ BODY = b"""<head><link rel=canonical href="../canonical"></head>
 def test_a_revisit_of_the_same_body_elsewhere_joins_it_to_its_own_address(
     runner: str, tmp_path: Path
 ) -> None:
-    """As if it had the body itself."""
+    """It counts as if it had the body itself."""
     here, there = "http://a.example/d/p", "https://b.example/x/y/z?q"
     original = response(here, BODY, headers="Link: <10>; rel=next\r\n")
     names = [("WARC-Refers-To-Target-URI", here), ("WARC-Refers-To-Date", "2024-05-06T07:08:09Z")]

@@ -51,7 +51,7 @@ def archives(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 def cases(*values: Any) -> Any:
-    """Of a test: each value with one kind of nodes by turns; with the other one, slow."""
+    """The cases of a test: each value with one kind of nodes by turns; with the other one, slow."""
     turns = zip(values, cycle(NODES), strict=False)
     usual = [(value, nodes) for value, nodes in turns]
     more = [case for case in product(values, NODES) if case not in usual]

@@ -18,7 +18,7 @@ ARC, WARC = SAMPLES / "aut-example.arc.gz", SAMPLES / "aut-example.warc.gz"
 
 
 def test_the_sample_run_gives_the_expected_bytes(tmp_path: Path) -> None:
-    """Those of other runners are the same, see test_runners_agree.py."""
+    """The bytes of other runners are the same, see test_runners_agree.py."""
     work = finished([ARC, WARC], "--iterations", 10)
     ok("export", "--format", "text", "--work", work, "--out", tmp_path / "text")
     found = {path.name for path in (tmp_path / "text").iterdir()}

@@ -166,7 +166,7 @@ def test_marks_where_tasks_of_a_cluster_read_the_lines(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("step", ["assign-ids", "gen-graph", "page-rank", "join-scores"])
 def test_marks_of_every_other_dataset(step: str, tmp_path: Path) -> None:
-    """The same files with and without give the same."""
+    """Files with and without marks give the same."""
     keys = b"example,b)/"
     rows = {
         "canonical": b"%s example,c)/\n" % keys,

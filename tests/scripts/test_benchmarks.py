@@ -36,7 +36,7 @@ def test_it_runs(script: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_every_table_of_the_page_is_made_by_make_benchmarks() -> None:
-    """Of what `make benchmarks` measures, and the page has no other table between marks."""
+    """Each shows what `make benchmarks` measures, and the page has no other table between marks."""
     tables = runpy.run_path(str(SCRIPTS / "docs" / "make_benchmarks_page"))["TABLES"]
     makefile = (ROOT / "Makefile").read_text()
     page = (ROOT / "docs" / "benchmarks.md").read_text()

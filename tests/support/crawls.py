@@ -71,7 +71,8 @@ def _path(arg: object) -> Any:
 
 
 def environment(**more: str) -> dict[str, str]:
-    """Of this process, so that the command is found in a checkout that is not installed."""
+    """The environment of this process, so that the command is found in a checkout that is not
+    installed."""
     return {**os.environ, "PYTHONPATH": str(ROOT), **more}
 
 

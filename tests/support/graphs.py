@@ -75,14 +75,15 @@ def exact_probabilities(graph: Graph) -> npt.NDArray[np.float64]:
 
 
 def exact_scores(graph: Graph) -> npt.NDArray[np.float64]:
-    """The same on Heritrix's scale: a node whose share of the teleport is 1/N gets 0.15 of it."""
+    """The exact scores on Heritrix's scale: a node whose share of the teleport is 1/N gets 0.15 of
+    it."""
     p = exact_probabilities(graph)
     dangling = p[graph.outdegrees == 0].sum()
     return np.asarray(p * 0.15 * graph.nodes / (0.15 + 0.85 * dangling))
 
 
 def solved_scores(graph: Graph, equation: Equation, weights: Floats) -> Floats:
-    """Those of any damping and weights of mean 1, by numpy's linear algebra."""
+    """Scores for any damping and weights of mean 1, by numpy's linear algebra."""
     sources = np.repeat(np.arange(graph.nodes), graph.outdegrees)
     matrix = np.eye(graph.nodes)
     np.add.at(matrix, (graph.targets, sources), -equation.damping / graph.outdegrees[sources])
@@ -122,7 +123,7 @@ def write_graph(graph: Graph, path: Path) -> Path:
 
 
 def csr_of(graph: Graph, ids: type = np.uint32) -> Csr:
-    """The same graph by its incoming edges."""
+    """The graph by its incoming edges."""
     sources = np.repeat(np.arange(graph.nodes), graph.outdegrees)
     order = np.argsort(graph.targets, kind="stable")
     offsets = np.concatenate(([0], np.cumsum(graph.indegrees))).astype(np.int64)

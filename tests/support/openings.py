@@ -40,7 +40,7 @@ class Openings:
 
 @contextmanager
 def openings(root: Path) -> Iterator[Openings]:
-    """Of files in a folder and in the folders in it."""
+    """Openings of files in a folder and in the folders in it."""
     library = ctypes.CDLL(None)
     descriptor = library.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
     try:

@@ -29,7 +29,7 @@ def programs(source: str) -> Iterator[ast.Module]:
 
 
 def _text(node: ast.AST) -> str:
-    """Of a string; what an f-string puts in stands as 0."""
+    """The text of a string; what an f-string puts in stands as 0."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if isinstance(node, ast.JoinedStr):

@@ -91,8 +91,9 @@ def scores(work: Path) -> dict[str, float]:
 
 
 def test_a_cluster_gives_what_one_machine_gives(cluster: list[str], tmp_path: Path) -> None:
-    """The same bytes after rounds. With options on Hadoop, without any on Spark: a run takes
-    minutes. What each option does alone, and with each other one, see test_options_agree.py."""
+    """It gives the same bytes after rounds. With options on Hadoop, without any on Spark: a run
+    takes minutes. What each option does alone, and with each other one, see
+    test_options_agree.py."""
     far, near = tmp_path / "far", tmp_path / "near"
     options = options_of(cluster[1], tmp_path / "seeds.txt")
     archives = [*ARCHIVES, first_crawl(tmp_path), second_crawl(tmp_path)]
@@ -126,7 +127,8 @@ def options_of(runner: str, seeds: Path) -> tuple[object, ...]:
 
 @pytest.mark.smoke
 def test_one_job_gives_what_it_gives_here(cluster: list[str], tmp_path: Path) -> None:
-    """Of the published input links. Targets of a line ascend, whatever order they came in."""
+    """The input links are the published ones. Targets of a line ascend, whatever order they came
+    in."""
     launcher, data = launcher_of(cluster, tmp_path / "far")
     links = write(tmp_path / "input_links", oracle("input_links.txt.gz"))
     graph = stores.join(data, "graph")

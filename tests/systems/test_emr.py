@@ -215,7 +215,7 @@ def test_a_cluster_that_does_not_start(
 
 
 def _cancel_all(cluster: Any) -> None:
-    """As EMR does with the steps of a cluster that is gone."""
+    """Cancel all, as EMR does with the steps of a cluster that is gone."""
     awaited(lambda: cluster.steps)
     cluster.state = "TERMINATED_WITH_ERRORS"
     for step in cluster.steps:
@@ -328,7 +328,7 @@ def test_without_boto3_the_message_says_what_to_install(monkeypatch: pytest.Monk
 def test_a_run_from_archives_in_s3_to_a_precedence_file(
     emr: MadeEmr, bucket: Any, conf: Path, web: Path, tmp_path: Path
 ) -> None:
-    """The same file as on this machine, by one cluster, which ends; again, and none is started."""
+    """One cluster makes the file of this machine and ends. A second run starts none."""
     bucket.put_object(Bucket="crawl", Key="archives/web.warc.gz", Body=web.read_bytes())
     before = set(emr.clusters)
     done = run_emr(tmp_path / "far", conf, "s3://crawl/archives/web.warc.gz")

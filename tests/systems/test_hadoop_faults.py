@@ -85,7 +85,7 @@ def launcher(far: str, tmp: Path, **jobconf: str) -> Launcher:
 
 
 def require_counts(far: str, outcome: Outcome) -> None:
-    """As many lines of each word as there are, and counted once."""
+    """Each word has all its lines, each counted once."""
     lines = [line.rstrip() for line in stores.lines(f"{far}/counts") if not side_name(line)]
     expected = [word + b" %d" % times for word, times in Counter(WORDS).items()]
     assert sorted(lines) == sorted(expected)

@@ -180,8 +180,9 @@ def test_the_frontier_used_what_is_stored(second: Job, precedence: Path, site: S
 def test_all_true_links_and_no_others(
     first: Job, site: Site, tmp_path: Path, outlinks: str, links: str
 ) -> None:
-    """Of the pages that were captured. A `textarea` is text: its markup is no link in a browser,
-    and Heritrix lists it as one like any other, so that metadata alone cannot tell."""
+    """The links are those of the pages that were captured. A `textarea` is text: its markup is no
+    link in a browser, and Heritrix lists it as one like any other, so that metadata alone cannot
+    tell."""
     output = partial(Path, tmp_path)
     options = ("--outlinks", outlinks, "--links", links, "--runner", "inline")
     paths = ("--output", output("links.txt"), "--captures", output("captures.txt"))

@@ -135,7 +135,7 @@ def test_heritrix_finds_every_uri_that_was_captured_or_linked_to(
 def test_aliases_find_what_a_crawl_may_meet_under_another_name(
     home: Path, work: Path, tmp_path: Path
 ) -> None:
-    """Of the host without www no page was read, and of none by https; both may be met next time."""
+    """No page was read of the host without www, and none by https; both may be met next time."""
     file, state, uris = tmp_path / "precedence.txt", tmp_path / "state", tmp_path / "uris.txt"
     ok("export", "--work", work, "--output", file, "--aliases", "scheme,www")
     both = [uri.replace("http:", "https:") for uri in named_answers()] + [*named_answers()]
@@ -183,7 +183,7 @@ def test_a_line_that_a_later_one_replaces_is_no_fault(
 
 
 def test_precedences_of_an_earlier_file_are_told(home: Path, work: Path, tmp_path: Path) -> None:
-    """As many as the later file lists no more."""
+    """They are as many as the later file lists no more."""
     lines = (work / "precedence.txt").read_text().splitlines(keepends=True)
     file, state = tmp_path / "precedence.txt", tmp_path / "state"
     for some in (lines, lines[7:]):

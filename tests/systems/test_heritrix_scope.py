@@ -50,7 +50,8 @@ def trapped(home: Path, traps: tuple[str, str], tmp_path_factory: pytest.TempPat
 def test_three_recrawls_keep_to_the_scope_of_the_first_crawl(
     home: Path, traps: tuple[str, str], trapped: Job
 ) -> None:
-    """Of its hosts and its hops: the next crawl is ranked from the archives of the one before."""
+    """They keep to its hosts and its hops: the next crawl is ranked from the archives of the one
+    before."""
     site, videos = traps
     before = set(fetched(trapped))
     days = [uri for uri in before if "/cal/" in uri]
@@ -183,8 +184,8 @@ def job_of(home: Path, folder: Path, seeds: Sequence[str], surts: Sequence[str],
 def test_the_order_is_kept_after_a_crawl_that_was_cut_short(
     home: Path, folder: Path, site: Site, whole: Job, share: int
 ) -> None:
-    """As in a crawl with all lines of the file for seeds, and without what the whole crawl of the
-    job would not fetch."""
+    """The order is as in a crawl with all lines of the file for seeds, and without what the whole
+    crawl of the job would not fetch."""
     there = set(fetched(whole))
     name = folder / "jobs" / f"cut-{share}"
     seeds, surts = [f"{site.hosts[0]}/"], scope(site)

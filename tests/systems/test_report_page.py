@@ -105,7 +105,7 @@ def hostile_archive(folder: Path) -> Path:
 
 
 def same_length(expected: str, text: str) -> bytes:
-    """As many bytes, as records say how long they are."""
+    """A text of as many bytes, because records say how long they are."""
     return text.encode()[: len(expected)].ljust(len(expected), b"x")
 
 

@@ -54,8 +54,8 @@ class MediaType(NamedTuple):
 
 
 def content_type(fields: Fields) -> str:
-    """That of an HTTP header: `text/html` or `text/html;charset=x`. Where no value is a media type,
-    the first word of the first one, which names none."""
+    """The content type of an HTTP header: `text/html` or `text/html;charset=x`. Where no value is a
+    media type, the first word of the first one, which names none."""
     value = first(fields, _NAME)
     if _usual(value) and value != "*/*" and len(every(fields, _NAME)) == 1:
         return value[:LONGEST_TYPE]

@@ -144,8 +144,8 @@ class MetadataMatching:
         return self._matched(names(record), lines_count)
 
     def add_other_method(self, record: Record) -> None:
-        """Of a request of another method than GET, or its answer: what describes it by its id does
-        not count. Another capture may have its URI and its time."""
+        """Note a request of another method than GET, or its answer: metadata that describes it by
+        its id does not count. Another capture may have its URI and its time."""
         if self._unmatched is not None:
             self._unmatched.append(((names(record)[0], "", ""), False))
         else:

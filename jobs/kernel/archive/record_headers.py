@@ -78,7 +78,7 @@ MOST_ROWS = 64
 
 
 class ScannedFields(NamedTuple):
-    """Those of the fields that are needed. size: of the header with its empty line."""
+    """The fields that are needed. size: of the header with its empty line."""
 
     first_line: str
     fields: Fields

@@ -125,7 +125,7 @@ def _read_whole(reader: RunReader, max_record: int, validators: bool) -> Iterato
 def _response(
     offset: int, data: bytes, max_record: int, validators: bool = False
 ) -> RecordRead | None:
-    """As `_read_frame`, of ordinary responses only."""
+    """Read a frame as `_read_frame` does, but only ordinary responses."""
     read = (_read_validated if validators else _read_response)(offset, data, max_record)
     return (_make(read[0]), read[1]) if read else None
 

@@ -109,7 +109,7 @@ class CaptureRows:
         return self._leaving()
 
     def add_other_method(self, record: Record) -> None:
-        """Of a request of another method than GET, or its answer: no row is completed by what
+        """Note a request of another method than GET, or its answer: no row is completed by what
         describes it."""
         key = id_key(record)
         self._other_methods[key] = None

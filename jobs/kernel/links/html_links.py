@@ -185,8 +185,8 @@ class _PageJoining:
         return base.targets_and_kinds(references, compared, self._counters, self._examples)
 
     def _some(self, references: ReferencesOfKind, base: str) -> ReferencesOfKind:
-        """As many of the references as may be joined to a base: long bases would make gigabytes of
-        a small page."""
+        """The references that may be joined to a base, up to a bound: long bases would make
+        gigabytes of a small page."""
         size = len(base.partition("?")[0])
         if size <= SHORT_BASE:
             return references

@@ -37,7 +37,7 @@ class Rule(NamedTuple):
 
     @property
     def context(self) -> str:
-        """As Heritrix writes it."""
+        """The context as Heritrix writes it."""
         return f"{self.element}/@{self.attribute}"
 
 

@@ -65,8 +65,9 @@ class _Watched:
         self._bytes_read = BytesRead()
 
     def _split_mapper_input(self, input_paths: Any, step_num: int) -> Any:
-        """As many splits as cores, of about equal size, over all input files together. A split is
-        large enough that its process does not take longer to start than to work."""
+        """Cut the input into as many splits as cores, of about equal size, over all input files
+        together. A split is large enough that its process does not take longer to start than to
+        work."""
         runner: Any = self
         if step_num == 0 and runner._uses_input_manifest():
             return super()._split_mapper_input(input_paths, step_num)  # type: ignore[misc]

@@ -274,7 +274,7 @@ def advise_for_certain(annotations: Annotations) -> Iterator[str]:
 
 
 def _of_other_files(annotations: Annotations) -> Iterator[str]:
-    """Of precedences that this file does not give."""
+    """The causes for precedences that this file does not give."""
     if annotations.other:
         yield (
             f"Listed URIs with a precedence that is neither theirs in this file nor that of"

@@ -174,8 +174,8 @@ class _LinkIds:
 
 
 def explained_moves(sides: Sides, nodes: Sequence[int], links: int) -> list[Move]:
-    """Of pages in both runs. nodes: their ids in the old run. links: how many of the won and of the
-    lost ones are listed."""
+    """Moves of pages that are in both runs. nodes: their ids in the old run. links: how many of the
+    won and of the lost ones are listed."""
     old, new = sides.old, sides.new
     new_nodes: list[int] = sides.new_ids[list(nodes)].tolist()
     incoming = zip(old.finished.incoming(nodes), new.finished.incoming(new_nodes), strict=True)

@@ -42,7 +42,7 @@ def reading(works: Sequence[Path], *, unfinished: bool = False) -> Iterator[None
 
 
 def _stamps(work: Path) -> dict[Path, Stamp]:
-    """Of a work folder and the rankings in it."""
+    """The stamps of a work folder and the rankings in it."""
     stamps = dict[Path, Stamp]()
     for path in (work / MANIFEST, *(work / RANKINGS).glob(f"*/{MANIFEST}")):
         with contextlib.suppress(OSError):

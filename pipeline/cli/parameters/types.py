@@ -146,7 +146,7 @@ class Days(click.ParamType):  # type: ignore[type-arg]
         return days
 
     def shown(self, days: float) -> str:
-        """As it is written on the command line."""
+        """The value as it is written on the command line."""
         units = ((unit, days / _DAYS[name]) for unit, name in _UNITS.items() if unit != "w")
         number, unit = min((count, unit) for unit, count in units if count >= 1)
         return f"{number:g}{unit}"

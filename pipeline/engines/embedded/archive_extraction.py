@@ -32,7 +32,7 @@ class ArchiveWork(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Of the archive, in captures and messages."""
+        """The name of the archive in captures and messages."""
         return name_of(self.task.archive)
 
     @property

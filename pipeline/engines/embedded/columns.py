@@ -235,7 +235,7 @@ def link_blocks(path: Path, columns: Sequence[str] = LINK_COLUMNS) -> Iterator[B
 
 
 def dated_blocks(path: Path) -> Iterator[Block]:
-    """The same of a part with timestamps, and kinds of references if it has them."""
+    """The blocks of a part with timestamps, and kinds of references if it has them."""
     with _reading(path):
         kinds = DATED_COLUMNS[-1] in parquet_metadata(path).schema.names
     return link_blocks(path, DATED_COLUMNS if kinds else DATED_COLUMNS[:-1])

@@ -75,7 +75,8 @@ def extract_archives(
 def _reports(
     works: list[Work], processes: int, progress: _BytesRead, reading: ReadWork
 ) -> Iterator[tuple[ArchiveWork, ArchiveReport | Died]]:
-    """Of each archive. works: to which joining the ranges of an archive is added."""
+    """The report of each archive. works: the list to which joining the ranges of an archive is
+    added."""
     joining = Joining(works)
     for work, answer in answers(reading, works, processes, progress.at):
         progress.done(work)
@@ -98,7 +99,7 @@ def _works(
     processes: int,
     least: int,
 ) -> list[Work]:
-    """Those of the largest archives first."""
+    """The works, those of the largest archives first."""
     works: list[Work] = []
     processes = at_a_time(processes)
     for task in sorted(tasks, key=lambda task: -sizes[task.content]):

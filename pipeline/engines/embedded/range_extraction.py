@@ -42,7 +42,7 @@ class RangeWork(NamedTuple):
 
     @property
     def key(self) -> tuple[str, int]:
-        """Of the work among that of all archives."""
+        """The key of the work among that of all archives."""
         return self.archive.task.content, self.number
 
     @property
@@ -161,7 +161,7 @@ def extract_range(work: RangeWork, tell: Tell) -> RangeReport:
 
 
 def digest(work: RangeWork) -> RangeReport:
-    """Of all bytes of an archive, '' if they cannot be read."""
+    """The digest of all bytes of an archive, '' if they cannot be read."""
     with suppress(OSError, BadInput), opened(work.archive.task.archive) as file:
         return RangeReport(work.part, {}, [], Digesting(file).hexdigest())
     return RangeReport(work.part, {}, [])

@@ -87,9 +87,9 @@ def hits_rounds(
     on_round: OnRound = lambda entry, rounds: True,
     relevance: Path | None = None,
 ) -> tuple[PathOrUrl, list[Round]]:
-    """As rounds.rank. The datasets `ranks` and `hubs` in the folder have the scores, also where
-    NotConverged is raised. relevance: a file of teleport.py. Raises BadInput for a graph without
-    links that count, and one whose largest singular values are equal."""
+    """Rank as rounds.rank does. The datasets `ranks` and `hubs` in the folder have the scores, also
+    where NotConverged is raised. relevance: a file of teleport.py. Raises BadInput for a graph
+    without links that count, and one whose largest singular values are equal."""
     rounds = list(rounds or ())
     work = _Passes(graph, folder, launcher, stop, relevance, rounds)
     work.begin()

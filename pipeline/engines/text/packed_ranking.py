@@ -58,7 +58,8 @@ PartitionReports = list[dict[str, Any]]  # in the order of the partitions
 
 @dataclass(frozen=True)
 class Structure:
-    """Of all partitions together. sizes: of each group, its nodes, or the sum of their weights."""
+    """The structure of all partitions together. sizes: of each group, its nodes, or the sum of
+    their weights."""
 
     nodes: int
     edges: int
@@ -76,8 +77,8 @@ def rank_packed(
     equation: Equation = RECIPE,
     teleport: Path | None = None,
 ) -> tuple[PathOrUrl, list[Round]]:
-    """As rounds.rank, to a tolerance. partitions: at most; by default according to the size of the
-    graph. The dataset is `ranks` in the folder, also where NotConverged is raised."""
+    """Rank as rounds.rank does, to a tolerance. partitions: at most; by default according to the
+    size of the graph. The dataset is `ranks` in the folder, also where NotConverged is raised."""
     rounds = list(rounds or ())
     work = _Work(graph, folder, launcher, stop.tolerance, equation, teleport)
     if not (rounds and work.resume(len(rounds))):
@@ -311,7 +312,7 @@ def plan_of(graph: PathOrUrl, launcher: Launcher, partitions: int | None = None)
 
 
 def text_bytes(sizes: list[tuple[PathOrUrl, int]]) -> int:
-    """Of a graph, about, by the sizes of its parts."""
+    """The bytes of a graph, about, by the sizes of its parts."""
     return sum(count * (INFLATED if _compressed(part) else 1) for part, count in sizes)
 
 

@@ -80,7 +80,7 @@ def plain_rounds(
     equation: Equation = RECIPE,
     teleport: Path | None = None,
 ) -> tuple[PathOrUrl, list[Round]]:
-    """As rounds.rank, to any stop."""
+    """Rank by plain rounds, to any stop."""
     rounds = list(rounds or ())
     current = join(folder, f"round-{len(rounds)}") if rounds else graph
     replaced: list[PathOrUrl] = []

@@ -140,9 +140,10 @@ def serve(pages: Any, numbers: PageNumbers, budget: float, end: float) -> float:
 
 
 class DueDates(NamedTuple):
-    """Of N pages. first: days from the beginning until the first fetch, float64[N]; where that is
-    after the horizon, until the page is due; infinite for pages that are not fetched. fetches:
-    within the horizon, int32[N]. waited: days from due to fetched, the mean of all fetches."""
+    """When N pages are due. first: days from the beginning until the first fetch, float64[N]; where
+    that is after the horizon, until the page is due; infinite for pages that are not fetched.
+    fetches: within the horizon, int32[N]. waited: days from due to fetched, the mean of all
+    fetches."""
 
     first: Floats
     fetches: npt.NDArray[np.int32]

@@ -110,7 +110,7 @@ def mean_rate(change: float, shape: float, value: float, price: float, most: flo
 def rate_at(
     kind: int, change: float, shapes: Floats, i: int, value: float, price: float, most: float
 ) -> float:
-    """Of page i. shapes: empty where rates of changes are known."""
+    """The rate of page i. shapes: empty where rates of changes are known."""
     if kind == REGULAR and len(shapes):
         return mean_rate(change, shapes[i], value, price, most)
     return fetch_rate(kind, change, value, price, most)

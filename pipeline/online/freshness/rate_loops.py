@@ -172,7 +172,8 @@ def fill_densities(
 
 @loop
 def describe_group(shape: float, tail: float, row: Floats) -> None:
-    """As `describe`, of pages that did not change in one day; those of other days follow."""
+    """Describe, as `describe` does, pages that did not change in one day; those of other days
+    follow."""
     describe(shape, 1.0, np.empty(0), tail, np.empty((ROOM, 2 * POINTS + 1)), row)
 
 

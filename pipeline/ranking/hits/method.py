@@ -112,7 +112,7 @@ def _to_tolerance(team: Team, links: Links, problem: Problem) -> Solution:
 
 
 def _steps(budget: int, rows: int) -> int:
-    """Of a cycle: half of the memory is for its vectors."""
+    """The steps of a cycle: half of the memory is for its vectors."""
     return max(LEAST_STEPS, min(STEPS, budget // (16 * max(rows, 1))))
 
 

@@ -144,7 +144,7 @@ def stream(
     begin: int,
     end: int,
 ) -> tuple[float, float]:
-    """The same pass, to the last bit, over the graph as it lies on disk."""
+    """The pass in memory, to the last bit, over the graph as it lies on disk."""
     difference, total, each = 0.0, 0.0, len(base) > 1
     whole = len(outdegrees)
     for i in range(begin, end):

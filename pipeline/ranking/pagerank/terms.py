@@ -49,7 +49,7 @@ class Terms(NamedTuple):
         return spread(share, least, float(scores.sum()), self.equation.damping)
 
     def of(self, nodes: Mask) -> Terms:
-        """Those of some nodes."""
+        """The terms of some nodes."""
         if len(self.base) == 1:
             return self
         return self._replace(base=read_only(self.base[nodes]), first=read_only(self.first[nodes]))

@@ -127,7 +127,7 @@ def _node_type(nodes: int) -> Any:
 
 
 def _no_counts(nodes: int) -> Targets:
-    """Of components, by size: 0 to N nodes."""
+    """Zeros for the number of components by size, 0 to N nodes."""
     counts: Targets = np.zeros(nodes + 1, _node_type(nodes))
     return counts
 

@@ -38,8 +38,8 @@ TOP = 0.01
 
 @dataclass(frozen=True, eq=False)
 class Degrees:
-    """Of one direction. distribution: at most POINTS points. zeros: nodes of degree 0. top_share:
-    of the links, that of the TOP of nodes, rounded up to a whole number of nodes."""
+    """The degrees of one direction. distribution: at most POINTS points. zeros: nodes of degree 0.
+    top_share: of the links, that of the TOP of nodes, rounded up to a whole number of nodes."""
 
     distribution: Distribution
     mean: float
@@ -141,7 +141,7 @@ def distribution(values: npt.NDArray[Any], points: int) -> Distribution:
 
 
 def distribution_of_sorted(ascending: npt.NDArray[Any], points: int) -> Distribution:
-    """The same of values that ascend, without a copy."""
+    """The distribution of values that ascend, without a copy."""
     count = len(ascending)
     if not count:
         return Distribution(ascending, np.empty(0))

@@ -123,7 +123,7 @@ def _same(first: npt.NDArray[Any], second: npt.NDArray[Any]) -> bool:
 
 
 def _distance(scores: Floats, other: OpicResult) -> float:
-    """Of the probabilities, in sum."""
+    """The distance of the probabilities, in sum."""
     probabilities = scores / scores.sum()
     probabilities -= other.importance
     return float(np.abs(probabilities, out=probabilities).sum())

@@ -158,7 +158,7 @@ class Finished(ABC):
         return float(base[node if len(base) > 1 else 0])
 
     def weights(self) -> Floats | None:
-        """Those that the ranking was given, by id."""
+        """The weights that the ranking was given, by id."""
         return None
 
     def hubs(self) -> Floats | None:
@@ -192,7 +192,7 @@ class Finished(ABC):
 
     @property
     def bounds(self) -> Bounds:
-        """Of the error of each score."""
+        """The bounds of the error of each score."""
         return bounds_of(self.manifest.steps[RANK]["rounds"][-1])
 
     @property

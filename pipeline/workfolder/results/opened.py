@@ -35,7 +35,7 @@ def open_finished(work: Path, db: duckdb.DuckDBPyConnection, near: Path, name: s
 def opened(
     work: Path, manifest: Manifest, db: duckdb.DuckDBPyConnection, near: Path, name: str
 ) -> Finished:
-    """The same of a work folder some steps of which may not be done."""
+    """Open a work folder like `open_finished`, but some of its steps may not be done."""
     # what they import takes a while, and errors of every command ask this module
     from crawlrank.pipeline.workfolder.results.columns import FinishedColumns
     from crawlrank.pipeline.workfolder.results.lines import FinishedLines

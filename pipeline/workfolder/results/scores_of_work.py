@@ -21,8 +21,8 @@ class ScoresAndUris(NamedTuple):
 
 
 def scores_of_work(work: Path, tmp: Path) -> ScoresAndUris:
-    """Those of the ranking in a folder. tmp: for datasets at a URL. Raises BadInput where it is not
-    finished."""
+    """The scores of the ranking in a folder. tmp: for datasets at a URL. Raises BadInput where it
+    is not finished."""
     manifest = finished_manifest(work)
     folders = DatasetFolders(work, manifest, tmp)
     with folders.reading():

@@ -76,7 +76,7 @@ def weights_of(
 
 
 def nodes_of(pages: Sequence[str], finished: Finished) -> tuple[Positions, Mask, int]:
-    """Of each page, a URI or a key, the id of its node, -1 without one, and whether it folds into
+    """For each page, a URI or a key: the id of its node, -1 without one, and whether it folds into
     another page; and how many nodes the folder has. One query for all pages."""
     keys = _keys(pages, finished)
     wanted = f"{finished.name}_wanted"

@@ -189,7 +189,7 @@ Alone = Callable[..., Said]
 def alone_here(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> Alone:
-    """The same in this process: a job and its arguments, in the folder of the test."""
+    """Launch in this process: a job and its arguments, in the folder of the test."""
 
     def run(job: type[Job], *args: object) -> Said:
         monkeypatch.chdir(tmp_path)

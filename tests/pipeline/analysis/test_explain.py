@@ -62,7 +62,8 @@ def test_every_page_is_what_its_lines_say(engine: str, works: Works) -> None:
     ],
 )
 def test_classes_are_those_of_the_file(over: str, ties: str, engine: str, tmp_path: Path) -> None:
-    """Of a crawl in which many pages have the same score. Every two of the values are together."""
+    """The crawl is one in which many pages have the same score. Every two of the values are
+    together."""
     web = {f"http://a.example/{n}": [f"/{n % 5}", f"/{n % 3}", "/x"] for n in range(20)}
     archive = shared_warc("equal.warc.gz", web)
     given = "--iterations", 4, "--no-validate", "--nodes", "all", *HOW[engine]

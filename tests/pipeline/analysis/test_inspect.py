@@ -99,7 +99,7 @@ def test_the_links_are_those_that_extraction_gives() -> None:
 
 
 def test_the_table_of_the_small_archives() -> None:
-    """As tests/data/extraction_table.tsv has them, made by another way."""
+    """tests/data/extraction_table.tsv has these numbers, made by another way."""
     rows = {line.split("\t")[0].split("/")[1]: line for line in TABLE.read_text().splitlines()[1:]}
     paths = [path for path in sorted(SMALL_ARCHIVES.glob("*arc*")) if path.name in rows]
     assert len(paths) > 10

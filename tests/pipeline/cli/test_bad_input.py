@@ -165,7 +165,7 @@ SHORT = ("--iterations", 2, "--no-validate", *INLINE)
 
 @pytest.mark.slow
 def test_any_names_of_archives(tmp_path: Path) -> None:
-    """As if they had usual ones."""
+    """They are read as if they had usual names."""
 
     def run(folder: str, names: list[str]) -> dict[str, bytes]:
         (tmp_path / folder).mkdir()

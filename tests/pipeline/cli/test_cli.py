@@ -69,7 +69,8 @@ def test_the_group_has_the_first_sentence_of_each_help(name: str) -> None:
 
 
 def heavy_libraries_of(*commands: Sequence[object]) -> list[set[str]]:
-    """Those that a new process has loaded after each of the commands, one after the other."""
+    """The libraries that a new process has loaded after each of the commands, one after the
+    other."""
     code = f"""
 import json, os, sys
 from crawlrank.pipeline.__main__ import main

@@ -68,7 +68,7 @@ VALUES = st.fixed_dictionaries(
 
 
 def as_words(values: dict[str, Any]) -> list[str]:
-    """As the command line has them."""
+    """The options as the command line has them."""
     words: list[str] = []
     for name, value in values.items():
         if isinstance(value, bool):
@@ -88,7 +88,7 @@ def as_toml(values: dict[str, Any]) -> str:
 def test_the_file_counts_where_the_command_line_says_nothing(
     in_file: dict[str, Any], on_line: dict[str, Any]
 ) -> None:
-    """As if all of it were on the command line, once each."""
+    """It counts as if it were on the command line, each option once."""
     common = (LOOPBACK, "--work", "work", "-q")
     configuration("[run]\n" + as_toml(in_file))
     found = asked(*common, *as_words(on_line))

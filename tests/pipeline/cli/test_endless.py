@@ -111,7 +111,7 @@ def test_no_command_reads_it(
 
 
 def test_every_command_with_an_input_is_in_the_table() -> None:
-    """Those left out read work folders only, or nothing."""
+    """Commands that are left out read work folders only, or nothing."""
     of_folders = {"status", "diff", "explain", "report", "export", "cluster package"}
     of_folders |= {"hosts", "plan"}
     words = {line.split()[0] for line in COMMANDS} | {

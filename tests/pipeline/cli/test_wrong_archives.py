@@ -79,7 +79,7 @@ def test_no_links_in_it(name: str, command: str, tmp_path: Path) -> None:
 
 
 def test_conversions_beside_captures(tmp_path: Path) -> None:
-    """As some crawlers keep pictures of pages beside them."""
+    """Some crawlers keep pictures of pages beside them."""
     path = tmp_path / "both.warc"
     path.write_bytes(page("<a href=/x>x</a>", URI) + wet())
     outputs = ("--output", tmp_path / "l.txt", "--captures", tmp_path / "c.txt")

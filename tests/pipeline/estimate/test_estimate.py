@@ -48,7 +48,7 @@ class Events(Reporter):
         self.events.append("close")
 
     def parts(self) -> list[str]:
-        """Those that have begun, each of which has ended before the next one."""
+        """The parts that have begun, each of which has ended before the next one."""
         begun = [event.removeprefix("begin ") for event in self.events if event[:5] == "begin"]
         each = [f"{what} {name}" for name in begun for what in ("begin", "end")]
         assert self.events == [*each, "close"]

@@ -89,7 +89,7 @@ def test_no_more_uris_than_links_allow(share: float, error: float, links: int, u
 
 
 def test_the_spread_of_pieces() -> None:
-    """As the standard error of a mean, of pieces of the same length."""
+    """The spread is the standard error of a mean, of pieces of the same length."""
     rows = [4, 6, 9, 1]
     expected = np.std(rows, ddof=1) / sqrt(len(rows)) / np.mean(rows)
     assert standard_error(rows, [10] * 4, 0.0) == pytest.approx(expected)

@@ -253,8 +253,8 @@ COMMANDS: dict[str, Callable[[JobFolder, Path], object]] = {
 def test_a_job_is_as_before_or_as_after_any_two_kills(
     first: str, second: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of a command, and of the next one; and undo then goes back to what was before the last
-    recrawl that ended."""
+    """The kills are of a command and of the next one; undo then goes back to what was before the
+    last recrawl that ended."""
     one = two_recrawls(tmp_path / "job", tmp_path)
     most = steps_of(lambda: COMMANDS[first](one, tmp_path), monkeypatch)
     assert most >= 4

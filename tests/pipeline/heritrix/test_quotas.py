@@ -41,7 +41,7 @@ def test_prefixes(host: str, prefixes: tuple[str, str]) -> None:
 
 
 def test_a_host_stands_for_its_www() -> None:
-    """As keys have none, unless a run keeps it."""
+    """Keys have no `www.`, unless a run keeps it."""
     (_, text) = list(quota_sheets({"a.example": 7, "192.0.2.1": 7}))[1]
     assert "http://(example,a,www,)" in text
     assert "192.0.2.1,www" not in text

@@ -187,7 +187,7 @@ def test_random_is_seeded() -> None:
 
 
 def test_discovery_reads_unread_pages_earlier() -> None:
-    """Of 270 pages that begin with almost nothing."""
+    """There are 270 pages that begin with almost nothing."""
     chain = chain_in(web_like(300, seed=2))
     start = np.append(np.ones(30), np.full(270, 1e-6))
     left = []

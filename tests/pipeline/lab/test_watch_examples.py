@@ -34,7 +34,8 @@ def test_examples_are_graphs(name: str) -> None:
 
 
 def test_the_six_pages_have_the_published_ranks() -> None:
-    """Those of Langville and Meyer, which networkx's tests have, for a damping of 0.9."""
+    """The ranks are those of Langville and Meyer, which networkx's tests have, for a damping of
+    0.9."""
     graph = graph_in(BY_ID["six"])
     google = np.full((6, 6), 1 / 6)
     for page in range(6):
@@ -53,7 +54,7 @@ def test_the_scale_free_graph_is_that_of_networkx() -> None:
 
 
 def test_the_graph_of_hubs_and_authorities_has_the_published_values() -> None:
-    """Of aduana's documentation."""
+    """The values are those of aduana's documentation."""
     hubs, authorities = nx.hits(nx.DiGraph(list(links_of(BY_ID["hubs"]))), normalized=True)
     published = np.array([0.4597, 0.6280, 0, 0.6280]), np.array([0.3251, 0.3251, 0.8881, 0])
     for values, known in zip((authorities, hubs), published, strict=True):

@@ -249,7 +249,8 @@ def test_rates_of_a_large_shape_are_known():
 
 
 def test_a_page_that_may_never_change_is_fetched_at_any_price():
-    """Of two pages with the same mean, that of which nothing is known but it gets a fetch."""
+    """The page of which nothing but its mean is known gets a fetch, the other one with this mean
+    does not."""
     pages = ChangingPages(np.array([50.0, 50.0, 0.1]), np.ones(3), shapes=np.array([0.3, 1e4, 9.0]))
     rates, _ = allocation(pages, 0.02)
     assert rates[0] > 0 == rates[1]

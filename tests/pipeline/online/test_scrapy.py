@@ -168,7 +168,7 @@ def page_at(*links: str) -> Answer:
 
 
 def states(path: Path) -> dict[str, int]:
-    """Of requests, by the path of their pages."""
+    """States of requests, by the path of their pages."""
     with sqlite3.connect(path) as db:
         rows = db.execute("SELECT page, state FROM requests JOIN pages USING (number)").fetchall()
     return {"/" + page.decode().split("/", 3)[3]: state for page, state in rows}

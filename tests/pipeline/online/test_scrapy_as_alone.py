@@ -283,7 +283,7 @@ def test_drawn_spiders_fetch_the_same_both_ways(tmp_path: Path, *, has_folder: b
 
 
 def items(log: str) -> list[str]:
-    """Of the statistics, what Scrapy counts with either scheduler."""
+    """The statistics that Scrapy counts with either scheduler."""
     names = ("'item_scraped_count", "'dupefilter/", "'spider_exceptions", "'downloader/")
     lines = (line.strip(" {},") for line in log.splitlines())
     return [line for line in lines if line.startswith(names) and "bytes" not in line]

@@ -119,7 +119,8 @@ def node(package: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path,
 def test_a_job_runs_from_the_zip_with_the_packed_environment(
     node: tuple[Path, dict[str, str]],
 ) -> None:
-    """As Hadoop Streaming starts a task: the job's file beside the archives, lines on stdin."""
+    """Hadoop Streaming starts a task like this: the job's file beside the archives, lines on
+    stdin."""
     folder, env = node
     with zipfile.ZipFile(folder / "crawlrank.zip") as packed:
         (folder / "gen_graph.py").write_bytes(packed.read("crawlrank/jobs/gen_graph.py"))
@@ -218,7 +219,8 @@ def test_it_is_the_same_twice(package: Path, wheelhouse: Path, tmp_path: Path) -
 
 @pytest.mark.slow
 def test_wheels_are_those_of_the_nodes(tmp_path: Path) -> None:
-    """Of three processors' and two libraries' wheels, those that the target can load."""
+    """There are wheels of three processors and two libraries; the target gets those that it can
+    load."""
     given, tag = tmp_path / "given", f"cp{VERSION.replace('.', '')}"
     given.mkdir()
     for platform in ("manylinux_2_17_x86_64", "manylinux_2_17_aarch64", "manylinux_2_39_aarch64"):

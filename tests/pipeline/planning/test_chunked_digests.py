@@ -29,8 +29,8 @@ def digest(body: bytes) -> str:
 
 
 class Capture:
-    """Of a content on a day, in a form that is drawn: as it is or in chunks, with the digest of the
-    payload, of the body or none, or a revisit with a digest of an earlier capture."""
+    """A capture of a content on a day, in a form that is drawn: as it is or in chunks, with the
+    digest of the payload, of the body or none, or a revisit with a digest of an earlier capture."""
 
     def __init__(self, rng: random.Random, path: str, day: int, content: str, stated: str) -> None:
         payload = f"<p>{content}</p>".encode() * 9

@@ -17,7 +17,7 @@ PAGES, VISITS, BUDGET = 5000, 4, 250.0
 
 
 def visits_of(rates: Floats, values: Floats, seed: int) -> Visits:
-    """Of pages of one site, after 10 days each."""
+    """Visits of pages of one site, after 10 days each."""
     random = np.random.default_rng(seed)
     spans = len(rates) * (VISITS - 1)
     pages = np.repeat(np.arange(len(rates), dtype=np.int32), VISITS - 1)

@@ -88,7 +88,7 @@ def changed_between(
 
 
 class MadeCrawl:
-    """As a finished run, with a page for each list of visits."""
+    """A crawl like a finished run, with a page for each list of visits."""
 
     def __init__(self, db: Any, pages: Sequence[Sequence[Visit]]) -> None:
         self.db, self.work = db, Path("made")
@@ -129,7 +129,7 @@ def spans_by_page(visits: Visits) -> dict[int, Spans]:
 
 
 def planned_spans(pages: Sequence[Sequence[Visit]]) -> list[Spans]:
-    """As a plan sees them."""
+    """The spans as a plan sees them."""
     with TemporaryDirectory() as tmp, database(Path(tmp), budget=1 << 29, threads=1) as (db, near):
         work: Any = MadeCrawl(db, pages)
         (near / "numbers").mkdir()
@@ -241,7 +241,7 @@ def http_date(day: int) -> str:
 
 
 def crawl(day: int) -> bytes:
-    """Of days 1, 4 and 9 of May. The records of `dated` have no digest."""
+    """A crawl of days 1, 4 and 9 of May. The records of `dated` have no digest."""
     body = f"visit {day}"
     dated = response(f"{HOST}/dated", day, body, headers=f"Last-Modified: {http_date(3)}\r\n")
     digest = "sha1:" + hashlib.sha1(body.encode()).hexdigest()
@@ -259,7 +259,7 @@ def crawl(day: int) -> bytes:
 @pytest.mark.few(1)
 @pytest.mark.parametrize("runner", ["embedded", "inline"])
 def test_runs_of_all_engines(runner: str, tmp_path: Path) -> None:
-    """Of the crawls, the first was ranked without the option. The second of the runs in text has
+    """The first crawl was ranked without the option. The second of the runs in text has
     its data at a URL."""
     works = []
     for day in (1, 4, 9):

@@ -21,7 +21,7 @@ HOME = "".join(f"<a href=/{name}>x</a>" for name in ("same", "new", "once", "gon
 
 
 def crawl(day: int) -> list[bytes]:
-    """Of days 1, 4 and 9 of May."""
+    """A crawl of days 1, 4 and 9 of May."""
     first, last = day == 1, day == 9
     return [
         response(f"{HOST}/", day, HOME),

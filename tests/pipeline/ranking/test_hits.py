@@ -50,7 +50,7 @@ def by_svd(graph: Graph, relevance: Floats | float = 1.0, perturb: float = 0.0) 
 
 @pytest.mark.parametrize("stop", [Stop(tolerance=1e-9), Stop(iterations=100)], ids=str)
 def test_published_values(stop: Stop) -> None:
-    """Those of aduana's documentation."""
+    """The values are those of aduana's documentation."""
     got = ranked(TOY, stop)
     assert got.more["hubs"] == pytest.approx([0.3251, 0.3251, 0.8881, 0], abs=5e-5)
     assert got.scores == pytest.approx([0.4597, 0.6280, 0, 0.6280], abs=5e-5)
@@ -134,7 +134,7 @@ def test_the_bound_of_probabilities_holds_for_errors_of_all_pages(nodes: int, er
 
 @pytest.mark.parametrize("seed", range(examples(30)))
 def test_the_second_eigenvalue_is_below_its_bound(seed: int) -> None:
-    """Of matrices with chosen eigenvalues, whatever vector is taken away."""
+    """The matrices have chosen eigenvalues, whatever vector is taken away."""
     rng = np.random.default_rng(seed)
     basis, _ = np.linalg.qr(rng.standard_normal((60, 60)))
     values = np.sort(rng.uniform(0, 1, 60))[::-1] ** 3
@@ -187,7 +187,7 @@ def test_passes_are_those_of_exact_sums() -> None:
 
 @pytest.mark.parametrize("stop", [Stop(tolerance=1e-12), Stop(iterations=5)], ids=str)
 def test_going_on_gives_the_same_bits(stop: Stop) -> None:
-    """Of short cycles, as there is memory for few steps."""
+    """The cycles are short, because there is memory for few steps."""
     budget = 16 * lanczos.LEAST_STEPS * WEB.nodes
     whole = ranked(WEB, stop, budget)
     states: list[State] = []

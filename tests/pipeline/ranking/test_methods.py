@@ -46,7 +46,7 @@ def test_modules_have_what_the_table_says(name: str) -> None:
 
 
 def test_a_folder_without_a_name_is_of_pagerank() -> None:
-    """Those of earlier versions."""
+    """Folders of earlier versions have no name."""
     assert method_of({}) is METHODS["pagerank"]
 
 

@@ -94,7 +94,7 @@ def test_no_certificate_is_exceeded_on_larger_graphs(policy: Policy, seed: int) 
 @settings(max_examples=examples(60), deadline=None)
 @given(graphs(max_nodes=6))
 def test_no_certificate_is_exceeded_at_rounding_level(policy: Policy, graph: Graph) -> None:
-    """As many visits as allowed, and exact rational scores: what is left is rounding."""
+    """OPIC takes all allowed visits, and scores are exact rationals: what is left is rounding."""
     result = opic(graph, OpicOptions(policy, opic_error=0.0))
     exact = rational_solution(graph)
     scores = [Fraction(x) for x in result.scores.tolist()]

@@ -78,7 +78,7 @@ def by_igraph(graph: Graph, start: Floats, weights: Floats | None = None) -> Flo
 
 
 def same(got: Floats, want: Floats) -> None:
-    """As parts of all."""
+    """Scores as parts of all are the same."""
     assert np.abs(got / got.sum() - want / want.sum()).sum() <= NEAR
 
 

@@ -24,7 +24,7 @@ def ranked(graph: Graph, weights: Floats, stop: Stop = FINE) -> Solution:
 
 @pytest.mark.parametrize("chosen", [1, 7, 400])
 def test_the_equation_holds(chosen: int) -> None:
-    """As the probabilities of the equation, in which dangling pages start anew by r."""
+    """The scores are the probabilities of the equation, in which dangling pages start anew by r."""
     weights = np.where(np.arange(WEB.nodes) < chosen, 1.0 + np.arange(WEB.nodes) % 4, 0.0)
     p = ranked(WEB, weights).scores
     p /= p.sum()

@@ -120,7 +120,8 @@ def test_what_could_control_a_terminal_is_shown_as_escapes() -> None:
 
 @pytest.mark.parametrize("width", [None, 80])
 def test_columns_without_a_word_are_left_out(width: int | None) -> None:
-    """Of numbers they stay, as an empty one says that there is none; the first names the rows."""
+    """Columns of numbers stay, because an empty one says that there is none; the first names the
+    rows."""
     table = TextTable("title", "name", ">count", "example", "~which is", "=kind")
     table.add("", None, "", None, "")
     table.add("", None)

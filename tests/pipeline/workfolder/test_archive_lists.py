@@ -177,7 +177,7 @@ def test_prefixes_on_the_command_line(folder: Path) -> None:
 
 @pytest.mark.slow
 def test_a_list_from_s3(bucket: Any, folder: Path) -> None:
-    """As Common Crawl has them: gzip, with paths from the root of its bucket."""
+    """Common Crawl has such lists: gzip, with paths from the root of its bucket."""
     path = shared_warc("web.warc.gz", WEB)
     bucket.put_object(Bucket="crawl", Key="data/web.warc.gz", Body=path.read_bytes())
     listed = gzip.compress(b"data/web.warc.gz\n")

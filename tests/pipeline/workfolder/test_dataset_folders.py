@@ -105,7 +105,7 @@ def test_the_columns_of_a_run_at_a_url(works: dict[str, Made], tmp_path: Path) -
 def test_only_what_a_command_reads_is_brought_and_once(
     works: dict[str, Made], tmp_path: Path
 ) -> None:
-    """Of a folder of this machine each file is opened twice: its digest is compared first."""
+    """In a folder of this machine each file is opened twice: its digest is compared first."""
     far, _, data = works["far"]
     with openings(data) as opened:
         explained(far)

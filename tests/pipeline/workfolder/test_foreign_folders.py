@@ -38,7 +38,7 @@ def links(tmp_path: Path) -> Path:
 def test_an_empty_path_is_refused(
     command: str, parameter: click.Parameter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As `--work "$W"` gives where W is not set."""
+    """`--work "$W"` gives an empty path where W is not set."""
     monkeypatch.chdir(tmp_path)
     loading = loaded(command)
     given: list[str] = []

@@ -44,7 +44,7 @@ def captured(archive: Path) -> Iterator[tuple[str, str, str, str, str]]:
 
 
 def cdx(path: Path, archive: Path) -> Path:
-    """Of 11 columns, in an order that is not the usual one."""
+    """A CDX of 11 columns, in an order that is not the usual one."""
     lines = [" CDX s N a m b k r M S V g"]
     for uri, time, media_type, status, digest in captured(archive):
         lines.append(f"{status} key {uri} {media_type} {time} {digest} - - 1 2 {archive.name}")

@@ -115,7 +115,7 @@ def test_a_ranking_of_a_graph_that_was_made_anew_is_stale(
 
 
 def test_another_ranking_of_the_run_leaves_rankings_as_they_are(made: Path, archive: Path) -> None:
-    """As only the graph is shared."""
+    """Only the graph is shared."""
     work, before = made, files_of(made / "rankings" / "pagerank")
     ok("run", archive, "--work", work, "--quiet", "--iterations", 30, "--force")
     assert files_of(work / "rankings" / "pagerank") == before

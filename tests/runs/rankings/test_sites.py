@@ -198,7 +198,8 @@ def test_too_few_rounds_keep_the_table(web: Path) -> None:
 
 @pytest.mark.slow
 def test_keys_that_no_uri_has(tmp_path: Path) -> None:
-    """Of text files: a key without `)` is a site of its own, with --site-by domain too."""
+    """They come from text files: a key without `)` is a site of its own, with --site-by domain
+    too."""
     links = [
         ("dns:www.example.org", "org,example)/"),
         ("org,example)/", "org,example,www)/a"),

@@ -126,7 +126,8 @@ DICTIONARY = a_dictionary()
 
 
 def with_dictionary(records: Iterable[bytes], *, compressed: bool = False) -> bytes:
-    """As the IIPC specifies it: the dictionary in a skippable frame, then a frame a record."""
+    """An archive as the IIPC specifies it: the dictionary in a skippable frame, then a frame a
+    record."""
     content = DICTIONARY.as_bytes()
     frames = [zstd(record, DICTIONARY) for record in records]
     return skippable(zstd(content) if compressed else content, 0x5D) + b"".join(frames)

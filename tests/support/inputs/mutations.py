@@ -221,7 +221,7 @@ def _token(rng: random.Random, data: bytearray, other: bytes) -> None:
 
 
 def _tokens(rng: random.Random, data: bytearray, other: bytes) -> None:
-    """The same few again and again: nesting, attributes, beginnings without an end."""
+    """A few tokens again and again: nesting, attributes, beginnings without an end."""
     tokens = b"".join(rng.choice(TOKENS) for _ in range(rng.choice((1, 2, 3))))
     place, count = rng.randrange(len(data)), rng.choice((2, 300, 5000))
     data[place:place] = tokens * count

@@ -42,7 +42,7 @@ def repeated(
 def numbered(
     one: str, before: bytes = b"", after: bytes = b"", media: str = "text/html"
 ) -> Production:
-    """The same of units that differ: `{}` is their number."""
+    """A production of units that differ: `{}` is their number."""
     return lambda n: record(
         before + "".join(one.format(i) for i in range(n)).encode() + after, media
     )

@@ -84,7 +84,7 @@ def record(visit: Visit) -> bytes:
 
 
 def payload(visit: Visit) -> str:
-    """Of a visit of status 200."""
+    """The payload of a visit of status 200."""
     return f"<a href=/c{visit.number}>"
 
 
@@ -174,7 +174,7 @@ def _same(visit: Visit, visits: Sequence[Visit]) -> list[Visit]:
 
 
 def _digests(visit: Visit) -> list[str]:
-    """Those that a revisit may know it by."""
+    """The digests that a revisit may know it by."""
     of_payload = b32encode(hashlib.sha1(payload(visit).encode()).digest()).decode()
     return [visit.digest, *([f"sha1:{of_payload}"] if visit.chunked else [])]
 

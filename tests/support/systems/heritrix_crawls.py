@@ -37,7 +37,7 @@ def served() -> Iterator[Served]:
 
 @pytest.fixture(scope="module")
 def site(served: Served) -> Site:
-    """As the first crawl finds it."""
+    """The site as the first crawl finds it."""
     return served.site
 
 

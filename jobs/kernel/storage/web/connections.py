@@ -189,8 +189,9 @@ class _HttpsPool(urllib3.HTTPSConnectionPool):
 
 
 def manager() -> urllib3.PoolManager:
-    """That of this process: one that was forked must not use its parent's connections, nor those
-    that were made when other things were allowed or trusted. Raises BadInput for a bad BUNDLE."""
+    """The connections of this process: one that was forked must not use its parent's connections,
+    nor those that were made when other things were allowed or trusted. Raises BadInput for a bad
+    BUNDLE."""
     trusted = os.environ.get(BUNDLE, ""), os.environ.get("SSL_CERT_FILE", "")
     return _manager(os.getpid(), trusted, is_allowed(ALLOW_PRIVATE))
 

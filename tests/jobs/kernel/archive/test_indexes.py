@@ -109,7 +109,7 @@ def test_lines_of_other_records_are_no_captures() -> None:
 
 
 def test_other_records_by_their_fields() -> None:
-    """As cdxj-indexer writes the records of a WARC, all of them or with `warc-type`."""
+    """cdxj-indexer writes the records of a WARC like this, all of them or with `warc-type`."""
     info = b'- 20240101000000 {"mime": "application/warc-fields"}\n'
     lines = [CDXJ, info, CDXJ.replace(b"text/html", b"application/warc-fields")]
     for kind in KINDS_OF_LINES:

@@ -105,7 +105,7 @@ def test_real_and_changed_records_are_the_same() -> None:
 
 
 def test_records_that_are_no_frames_are_read_alike() -> None:
-    """Those of an archive without frames are left to the reader of all others."""
+    """Records of an archive without frames are left to the reader of all others."""
     data = (SAMPLES / "aut-example.warc.gz").read_bytes()
     by_both, by_one = (
         [record._replace(offset=0) for record in records.records_of(io.BytesIO(form), MOST)]

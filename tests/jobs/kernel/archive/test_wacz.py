@@ -162,7 +162,8 @@ def test_a_wrong_checksum(method: int) -> None:
 @pytest.mark.parametrize("false", [2**32, 2**63 - 1, 2**63, 2**64 - 1])
 @pytest.mark.parametrize("what", ["size", "offset"])
 def test_numbers_of_64_bits_that_are_false(what: str, false: int) -> None:
-    """Of one entry: it goes up to the next, or is found by its header; the others are read."""
+    """One entry has them: it goes up to the next, or is found by its header; the others are
+    read."""
     data = bytearray(zipped(FILES))
     name = list(FILES)[1].encode()
     listed = data.rindex(b"PK\x01\x02", 0, data.rindex(name))

@@ -245,7 +245,7 @@ SCRIPT = SCRIPTS / "compare" / "compare_wat.py"
 @needs_reference
 @pytest.mark.slow
 def test_the_table_of_differences() -> None:
-    """As compare_wat.py printed it: a WAT has nothing of its own, and all but a few."""
+    """compare_wat.py printed the table: a WAT has nothing of its own, and all but a few."""
     script = runpy.run_path(str(SCRIPT))
     lines = (DATA / "wat_table.tsv").read_text().splitlines()
     made = [script["HEADER"]]

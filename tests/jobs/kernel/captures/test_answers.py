@@ -44,7 +44,7 @@ class Event(NamedTuple):
         return f"http://h.example/{self.page}"
 
     def record(self, block: bytes, kind: str, fields: str, **more: str) -> bytes:
-        """Of a time of its own."""
+        """A record with a time of its own."""
         time = b"2024-05-06T%02d:%02d:00Z" % divmod(self.number, 60)
         record = warc(block, self.uri, kind, extra=fields, **more)
         return record.replace(b"2024-05-06T07:08:09Z", time, 1)
@@ -70,7 +70,7 @@ class Event(NamedTuple):
 
     @property
     def metadata(self) -> bytes:
-        """As Heritrix writes it."""
+        """A metadata record as Heritrix writes it."""
         body = f"via: http://v.example/{self.number}\r\noutlink: http://o.example/ L a/@href\r\n"
         extra = CONCURRENT.format(f"<urn:r{self.number}>")
         return self.record(body.encode(), "metadata", extra, media_type="text/anvl")
@@ -229,7 +229,7 @@ def test_a_request_larger_than_is_read() -> None:
 
 
 def wat(event: Event, record: bytes) -> bytes:
-    """Of a record, as ia-web-commons makes it."""
+    """The WAT of a record, as ia-web-commons makes it."""
     lines = record.split(b"\r\n\r\n")[0].decode().split("\r\n")[1:]
     about: dict[str, Any] = {}
     for name, value in (line.split(": ", 1) for line in lines):

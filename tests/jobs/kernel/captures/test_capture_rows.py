@@ -91,7 +91,7 @@ def test_lines_come_back_and_older_ones_are_read() -> None:
 
 
 def read_by_warcio(path: Path) -> dict[str, tuple[str, str]]:
-    """Of each capture's id, what the metadata record that names it tells."""
+    """For each capture's id, the fields of the metadata record that names it."""
     fields: dict[str, dict[str, str]] = {}
     captures = []
     with path.open("rb") as stream:

@@ -83,7 +83,7 @@ TABLE = DATA / "extraction_table.tsv"
 @needs_reference
 @pytest.mark.slow
 def test_the_table_of_the_reference_archives(capfd: pytest.CaptureFixture[str]) -> None:
-    """As scripts/docs/make_extraction_table.py printed it; nothing is printed, and
+    """scripts/docs/make_extraction_table.py printed the table; nothing is printed, and
     no archive takes time out of proportion."""
     script = runpy.run_path(str(SCRIPT))
     row = script["row"]

@@ -23,7 +23,7 @@ def chunked(body: bytes, size: int) -> bytes:
 
 
 def digest_of(block: bytes, stated: str, kind: str = "response", **options: int) -> str:
-    """As a record has it that is read."""
+    """The digest as a record that is read has it."""
     head = (
         f"WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-Target-URI: http://a.example/\r\n"
         "WARC-Date: 2024-05-06T07:00:00Z\r\nContent-Type: application/http;msgtype=response\r\n"

@@ -262,7 +262,7 @@ def test_any_text_gives_a_clean_key_or_none(uri: bytes) -> None:
 
 
 def test_keys_made_in_a_process_of_its_own_are_the_same(tmp_path: Path) -> None:
-    """As in the task of a cluster: another locale, this package found by PYTHONPATH."""
+    """The process is like a task of a cluster: another locale, this package found by PYTHONPATH."""
     code = (
         "import sys\nfrom crawlrank.jobs.kernel.keys.keys import key_of\n"
         "print(key_of(sys.argv[1].encode()))"

@@ -42,7 +42,7 @@ def tldextract() -> Any:
 
 
 def registered(host: str) -> str:
-    """As the library has it; '' of a public suffix."""
+    """The domain as the library has it; '' for a public suffix."""
     parts = tldextract().extract_str(host)
     suffix = parts.suffix or host.rpartition(".")[2]
     rest = host.removesuffix(suffix).strip(".")

@@ -72,7 +72,7 @@ PIECES = st.lists(st.sampled_from(["<a>", "<", ">", '"', "\\", ",", "; rel=next"
 
 @given(PIECES.map("".join))
 def test_values_of_link_are_those_of_the_grammar(value: str) -> None:
-    """As one expression, which takes quadratic time where quotes are not closed."""
+    """The grammar is one expression, which takes quadratic time where quotes are not closed."""
     assert [*link_values(value)] == [match[:2] for match in VALUE.findall(value)]
 
 

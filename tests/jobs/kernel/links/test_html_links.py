@@ -378,7 +378,7 @@ def test_reading_for_navigation_leaves_the_other_links_as_they_are() -> None:
 
 @pytest.mark.parametrize("depth", [0, 1])
 def test_a_long_base_is_joined_to_some_references_alone(depth: int) -> None:
-    """Of all documents of a page together; on a short one all are joined."""
+    """The bound is for all documents of a page together; on a short one all are joined."""
     for length, most in ((SHORT_BASE - 20, 3000), (4000, MOST_JOINED // 4000)):
         links = "".join(f"<a href={number}>" for number in range(3000))
         if depth:

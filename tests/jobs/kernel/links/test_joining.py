@@ -59,7 +59,7 @@ def test_bases_share_what_they_remember_and_no_more(reference: str, base: str, e
 
 @given(st.lists(MADE, max_size=5), st.sampled_from(BASES))
 def test_references_of_a_page(references: list[str], base: str) -> None:
-    """Those that need nothing but something before them are not even read as text."""
+    """References that only need a beginning are not read as text."""
     written = [reference for reference in references if not {*reference} & {*'"&<\r\0\ud800'}]
     body = "".join(f'<a href="{reference}">' for reference in written).encode()
     counters: Counter[str] = Counter()

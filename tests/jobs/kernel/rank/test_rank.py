@@ -237,7 +237,7 @@ def test_a_star_after_one_round_by_hand() -> None:
 
 @pytest.mark.parametrize("shift", [0.0, -0.85, -0.85 / 8, 3.0])
 def test_no_shift_makes_the_bound_of_probabilities_too_small(shift: float) -> None:
-    """The same round: about its mean, -0.10625, |r|_1 is 5.20625 + 7 * 0.74375 = 10.4125; about
+    """For this round, about its mean, -0.10625, |r|_1 is 5.20625 + 7 * 0.74375 = 10.4125; about
     -0.85, which is the median, it would be 5.95 only. The mean itself gives the bound exactly: of
     the vector that enters 10.4125 / (0.15 * 8), and of that which leaves, with m = 0.85 / 7.15,
     (1 + m) 0.85 of it and 2 m."""

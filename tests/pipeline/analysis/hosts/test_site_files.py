@@ -51,7 +51,8 @@ def test_the_table_has_the_best_first(work: Path) -> None:
 
 
 def test_ties_together_have_one_class(work: Path) -> None:
-    """That of the middle of positions 1 and 2 of 0 to 3, the upper half; by name, c was in 2."""
+    """It is the class of the middle of positions 1 and 2 of 0 to 3, the upper half; by name, c was
+    in 2."""
     together = ("--name", "together", "--method", "site", "--bins", 2, "--ties", "together")
     work = ranked(work, *together)
     assert read_sites(work / "rankings" / "together")["class"].to_pylist() == [1, 1, 1, 2]

@@ -78,7 +78,8 @@ def test_plain_rounds_are_those_of_fsum(graph: Graph, rounds: int, threads: int)
 
 
 def test_plain_rounds_are_those_of_the_jobs(tmp_path: Path) -> None:
-    """The same bits, dummy's too, and the same entries but for how their sums were rounded."""
+    """They have the same bits, dummy's too, and the same entries but for how their sums were
+    rounded."""
     graph = web_like(300, seed=8)
     (tmp_path / "tmp").mkdir()
     jobs = (write_graph(graph, tmp_path / "pr0.txt"), tmp_path / "rounds", inline(tmp_path / "tmp"))

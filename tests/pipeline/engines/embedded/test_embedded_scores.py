@@ -107,7 +107,7 @@ def rows_of(crawl: Crawl) -> pa.Table:
 
 
 def write_arrays(folder: Path, crawl: Crawl) -> None:
-    """Those of the embedded engine."""
+    """Write the arrays of the embedded engine."""
     keys = sorted({spelling.key for spelling in crawl.spellings})
     pq.write_table(rows_of(crawl), folder / "uris.parquet", row_group_size=3)
     ids = [crawl.nodes.index(key) if key in crawl.nodes else NO_ID for key in keys]

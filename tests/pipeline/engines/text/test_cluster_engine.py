@@ -45,7 +45,7 @@ def at_url(tmp: Path, *archives: Path, name: str = "far", **options: object) -> 
 
 
 def at_url_by(make_engine: MakeEngine, tmp: Path, *archives: Path, **options: Any) -> Path:
-    """The same by another engine. options: fields of RunOptions."""
+    """A run at a URL by another engine. options: fields of RunOptions."""
     given = {"nodes": "linked", "stop": Stop(iterations=6), "reducers": 3, "validate": False}
     data = {"runner": "inline", "data": f"file://{tmp}/far-data"}
     run(tmp / "far", archives, RunOptions(**data, **{**given, **options}), Reporter(),
@@ -134,7 +134,7 @@ def test_steps_share_jobs_where_data_are_small(
 
 @pytest.mark.slow
 def test_what_starting_took_is_told(tmp_path: Path, two: list[Path]) -> None:
-    """Of every step with jobs it is less than the whole, and shown."""
+    """For every step with jobs it is less than the whole, and shown."""
     far, here, alone = at_url(tmp_path, *two), near(*two), finished(two, "--no-validate")
     for work in (far, here, alone):
         for name, step in manifest_of(work)["steps"].items():

@@ -232,7 +232,7 @@ def test_graphs_without_one_answer(
 
 
 def test_published_values(tmp_path: Path, launcher: Launcher) -> None:
-    """Those of aduana's documentation."""
+    """The values are those of aduana's documentation."""
     path = write_graph(TOY, tmp_path / "graph")
     ranks, _ = hits_rounds(path, tmp_path / "rounds", launcher, Stop(tolerance=1e-7))
     assert scores_in(ranks) == pytest.approx([0.4597, 0.6280, 0, 0.6280], abs=5e-5)

@@ -45,7 +45,7 @@ def scores(where: Path) -> dict[int, float]:
 def test_a_round_stays_until_one_behind_it_is_saved(
     stop: Stop, graph: Path, tmp_path: Path, launcher: Launcher
 ) -> None:
-    """Of four rounds the entries of the first and the third are saved: a kill loses no more than
+    """The entries of the first and the third of four rounds are saved: a kill loses no more than
     the rounds after these."""
     folder, there = tmp_path / "rounds", []
 

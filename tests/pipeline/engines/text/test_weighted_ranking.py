@@ -142,7 +142,7 @@ def test_going_on_after_each_round(
 def test_far_fewer_rounds_than_plain_ones(
     given_web: tuple[Path, Path], tmp_path: Path, launcher: Launcher
 ) -> None:
-    """As for weights that are all alike."""
+    """The ratio is that of weights that are all alike."""
     graph, weights = given_web
     to = (graph, tmp_path / "rounds", launcher, Stop(tolerance=1e-9))
     _, rounds = rank_packed(*to, partitions=4, teleport=weights)

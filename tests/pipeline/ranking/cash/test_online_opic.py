@@ -46,7 +46,8 @@ def stationary(matrix: Floats) -> Floats:
 
 
 def test_published_values() -> None:
-    """Of the pages of scrapinghub's Frontera on OPIC: the toy graph with its virtual page."""
+    """The values are from the pages of scrapinghub's Frontera on OPIC: the toy graph with its
+    virtual page."""
     scores = ranked(TOY).scores
     published = [0.19801978, 0.29702981, 0.15841572, 0.34653469]  # by a power method to 1e-6
     assert scores / scores.sum() == pytest.approx(published, abs=2e-7)
@@ -85,7 +86,7 @@ def test_the_certificate_is_near_the_error() -> None:
 
 @pytest.mark.parametrize("cycles", [1, 2, 5])
 def test_cycles_are_reads_of_one_page_after_another(cycles: int) -> None:
-    """Those of Adaptive OPIC's simulation, which hands out cash along the links."""
+    """The reads are those of Adaptive OPIC's simulation, which hands out cash along the links."""
     simulation = Simulation(chain_of(WEB.offsets, WEB.targets))
     last = [simulation.cycle(WEB.nodes).cash for _ in range(cycles)][-1]
     scores = ranked(WEB, Stop(iterations=cycles)).scores

@@ -125,7 +125,7 @@ def test_cycles_move_cash_from_page_to_page(cycles: int) -> None:
 
 
 def test_aggregation_undoes_what_was_done_to_groups() -> None:
-    """Of the exact cash, with authorities, hubs without links and hubs with links scaled."""
+    """The cash is exact, with authorities, hubs without links and hubs with links scaled."""
     n, idle = WEB.nodes, WEB.outdegrees == 0
     matrix = payments(WEB, np.full(n, 0.5))
     authorities, hubs = kept_by(matrix)
@@ -225,7 +225,7 @@ def test_relevance_that_is_none(wrong: float) -> None:
 
 
 def test_pages_that_keep_nothing_back_are_refused() -> None:
-    """As the virtual page would have no authority cash, against which scores are measured."""
+    """The virtual page would have no authority cash, against which scores are measured."""
     with pytest.raises(BadInput, match="less relevance"):
         ranked(cycle(3), np.ones(3))
     assert ranked(cycle(3), np.array([1.0, 1.0, 0.9])).rounds[-1]["certificate"] <= 1e-11

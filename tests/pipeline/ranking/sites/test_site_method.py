@@ -100,7 +100,7 @@ def test_networkx_agrees(stop: Stop, seed: int) -> None:
 
 @pytest.mark.parametrize("rounds", [1, 2, 5, 20, 80, 250])
 def test_certificates_are_true(rounds: int) -> None:
-    """Of the scores of pages, of which sites have 1 to 29."""
+    """They bound the scores of pages, of which sites have 1 to 29."""
     weights, sizes = random_web(200, 7)
     want = np.repeat(exact(weights, 200), sizes)
     solution = ranked(site_graph(weights, sizes), Stop(iterations=rounds))

@@ -172,7 +172,8 @@ def test_a_path_of_a_million_nodes_through_a_core(middle: int) -> None:
 
 @pytest.mark.parametrize("build", [cycle, chain], ids=["cycle", "chain"])
 def test_memory_is_as_said(build: Callable[[int], Graph]) -> None:
-    """Of a cycle, all nodes of which wait for the last, and of a path, which is as deep as long."""
+    """Memory is measured on a cycle, all nodes of which wait for the last, and on a path, which is
+    as deep as long."""
     csr = csr_of(build(200_000))
     tie_of(csr_of(build(10)))  # compiles
     tracemalloc.start()

@@ -143,7 +143,7 @@ def test_gini_of_few_scores(scores: list[float], coefficient: float) -> None:
 
 
 def test_gini_of_a_power_law() -> None:
-    """That of a Pareto distribution with the exponent a is 1 / (2a - 1)."""
+    """The Gini coefficient of a Pareto distribution with the exponent a is 1 / (2a - 1)."""
     quantiles = (np.arange(1_000_000) + 0.5) / 1_000_000
     assert gini((1 - quantiles) ** (-1 / 3)) == pytest.approx(1 / 5, rel=1e-3)
 
