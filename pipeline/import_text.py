@@ -112,7 +112,7 @@ def _refuse_used(work: Path, manifest: Manifest) -> None:
             str(work),
             "is a work folder already",
             "a new folder",
-            "Name another one with --work; `crawlrank run` continues in one that was imported.",
+            "Name another folder; `crawlrank run` continues in one that was imported.",
         )
 
 

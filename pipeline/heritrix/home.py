@@ -144,10 +144,10 @@ def _failure(
     if "EnvironmentLockedException" in output:
         return locked(where)
     if wanted := _FREE.search(output):
-        limit, free = (int(number.replace(",", "")) >> 20 for number in wanted.groups())
+        limit, free = (int(number.replace(",", "")) // 1_000_000 for number in wanted.groups())
         return Shortage(
             str(where),
-            f"{free:,} MiB are free on this disk, and Heritrix wants {limit:,} MiB",
+            f"{free:,} MB are free on this disk, and Heritrix wants {limit:,} MB",
             _ROOM,
         )
     if (shortage := shortage_in(output, 0, str(where))) and "OutOfMemoryError" not in output:

@@ -28,7 +28,7 @@ from crawlrank.pipeline.workfolder.masking import masked
 
 EVERY = 30.0  # seconds between two lines about the archives read
 ROUNDS_EVERY = 5.0  # seconds between two lines about rounds
-MIB = 1 << 20
+MEGABYTE = 1_000_000
 
 
 def archive_line(report: ArchiveReport, done: int, total: int) -> str:
@@ -134,4 +134,4 @@ class Plain(StepLines):
 
 def total_line(seconds: float) -> str:
     """The duration of a run, and its memory."""
-    return f"total: {duration(seconds)}, at most {-(-peak_memory() // MIB):,} MiB in a process"
+    return f"total: {duration(seconds)}, at most {-(-peak_memory() // MEGABYTE):,} MB in a process"

@@ -71,7 +71,7 @@ def require_import(
             "was made from text files by `crawlrank step import-text`, and now"
             f" {archives[0]} is given",
             "a work folder for archives, or one for text files",
-            "Leave the archives out, or name another --work for them.",
+            "Leave the archives out, or name another work folder for them.",
         )
     if runner != EMBEDDED:
         raise BadInput(

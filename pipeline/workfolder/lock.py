@@ -96,7 +96,7 @@ def locked(work: Path, patience: float = PATIENCE) -> Iterator[Lock]:
             str(work),
             f"cannot be used as a work folder ({error.strerror})",
             "a folder that can be written",
-            "Name another one with --work.",
+            "Name another work folder.",
         ) from error
     with file:
         try:
@@ -108,7 +108,7 @@ def locked(work: Path, patience: float = PATIENCE) -> Iterator[Lock]:
                 str(work),
                 f"`{words}` is at work in this folder (process {content.owner or 'unknown'})",
                 "one run at a time",
-                "Wait for it, or use another --work.",
+                "Wait for it, or use another work folder.",
             ) from error
         yield Lock(file)
 

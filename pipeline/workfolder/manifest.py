@@ -140,7 +140,7 @@ class Manifest:
                 str(self.path),
                 f"a manifest of format {data['format']}" if known else 'no field "format"',
                 f"format {FORMAT}",
-                "The folder is of another version of crawlrank: use another --work.",
+                "The folder is of another version of crawlrank: use another one.",
             )
         if text != sealed(text.rpartition(DIGEST)[0]):
             raise self._refused("has changed since crawlrank wrote it")
@@ -148,7 +148,7 @@ class Manifest:
         return data
 
     def _refused(self, what: str) -> BadInput:
-        cure = "Put the file back as it was, use another --work, or remove this folder."
+        cure = "Put the file back as it was, use another work folder, or remove this one."
         return BadInput(str(self.path), what, "the manifest of a work folder", cure)
 
     def save(self) -> None:

@@ -63,7 +63,7 @@ def _document(path_or_url: PathOrUrl) -> Any:
             what = f"cannot be read ({error.strerror or error})"
             raise BadInput(str(path_or_url), what, EXPECTED) from error
     if len(text) > LARGEST:
-        raise BadInput(str(path_or_url), f"more than {LARGEST >> 20} MiB", EXPECTED)
+        raise BadInput(str(path_or_url), f"more than {LARGEST // 10**6} MB", EXPECTED)
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:

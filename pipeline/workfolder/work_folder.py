@@ -80,7 +80,7 @@ def refuse_foreign(work: Path) -> None:
                 str(work),
                 f"lies inside the work folder {parent}",
                 "a folder of its own",
-                "Name another one with --work.",
+                "Name another work folder.",
             )
     if not work.is_dir() or (work / MANIFEST).exists():
         return
@@ -92,7 +92,7 @@ def refuse_foreign(work: Path) -> None:
             str(work),
             f"holds `{first}`, but no {MANIFEST}",
             "a new folder, or one that `crawlrank run` has made",
-            f"Name another one with --work, such as {work / 'work'}.",
+            f"Name another one, such as {work / 'work'}.",
         )
 
 

@@ -25,7 +25,7 @@ from crawlrank.pipeline.workfolder.manifest import Manifest
 USUAL = [name for name in STEPS if name != "select-links"]
 COUNT = 8
 STEP_LINE = re.compile(r"([a-z-]+): ([0-9]+\.[0-9] s|[0-9]+:[0-9]{2}:[0-9]{2}|unchanged, kept)")
-TOTAL_LINE = re.compile(r"total: ([0-9]+\.[0-9]) s, at most [0-9,]+ MiB in a process")
+TOTAL_LINE = re.compile(r"total: ([0-9]+\.[0-9]) s, at most [0-9,]+ MB in a process")
 
 
 @pytest.fixture(scope="module")

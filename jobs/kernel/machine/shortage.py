@@ -127,7 +127,7 @@ def _file_systems(folders: Iterable[Path]) -> Iterator[tuple[Path, os.statvfs_re
 def require_addresses(needed: int) -> None:
     """Raises Shortage if `ulimit -v` leaves fewer bytes, before code that would fail badly."""
     if (left := addresses_left()) < needed:
-        words = f"{max(0, int(left)) >> 20} MiB of addresses left, {needed >> 20} MiB needed"
+        words = f"{max(0, int(left)) // 10**6} MB of addresses left, {needed // 10**6} MB needed"
         raise _shortage(MEMORY, "", words)
 
 

@@ -279,7 +279,7 @@ def test_counts_of_what_heritrix_noted(tmp_path: Path) -> None:
         "known": 2, "late": 10, "late_seeds": 10,
     }  # fmt: skip
     shown = ok("audit", file, path).out
-    assert "listed, with the precedence of the file        20" in shown
+    assert "listed, with the precedence of the file       20" in shown
 
 
 def test_a_log_without_annotations(tmp_path: Path) -> None:

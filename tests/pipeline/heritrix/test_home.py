@@ -88,7 +88,7 @@ def test_programs_that_fail(home: HeritrixHome, java: Path, script: str, message
 @pytest.mark.parametrize(
     ("said", "message"),
     [
-        (FEW_FREE, "199 MiB are free on this disk, and Heritrix wants 5,120 MiB. Make room, then"),
+        (FEW_FREE, "209 MB are free on this disk, and Heritrix wants 5,368 MB. Make room, then"),
         (NO_ROOM, "the disk is full. Make room"),
     ],
 )
