@@ -135,8 +135,8 @@ def _is_file(ctx: click.Context, param: click.Parameter, path: Path | None) -> P
     "--memory",
     type=Size(),
     metavar="SIZE",
-    help="Memory that all processes of the embedded runner may use together, such as 4GB (default:"
-    " half of the machine's).",
+    help="Memory that all processes of the embedded runner may use together, such as 4GB, in"
+    " powers of 1024 (default: half of the machine's).",
 )
 def run(
     archives: tuple[PathOrUrl, ...],
