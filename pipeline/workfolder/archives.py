@@ -141,8 +141,8 @@ def _archives_missing(path: str, given: ArchivePaths, count: int) -> BadInput:
         masked(path),
         "has changed since it was extracted" if changed else "was in this work folder before",
         "the archives of the earlier run, and any new ones",
-        "Give it again, use another work folder, or run with --force, which removes its captures and"
-        f" links. Archives of the earlier run that are missing or changed: {count:,}.",
+        "Give it again, use another work folder, or run with --force, which removes its captures"
+        f" and links. Archives of the earlier run that are missing or changed: {count:,}.",
     )
 
 

@@ -77,6 +77,10 @@ filter_options = grouped(
 def require_sources(filters: PageFilters, *, work: bool, uris: bool) -> None:
     """Raises UsageError for filters that need what is not given."""
     if any(getattr(filters, name) for name in DETAILS) and not work:
-        raise click.UsageError("--status and --type are for `crawlrank export WORK`, which knows the captures")
+        raise click.UsageError(
+            "--status and --type are for `crawlrank export WORK`, which knows the captures"
+        )
     if filters.captured and not (work or uris):
-        raise click.UsageError("--captured needs --uris, or `crawlrank export WORK`, to know what was captured")
+        raise click.UsageError(
+            "--captured needs --uris, or `crawlrank export WORK`, to know what was captured"
+        )
