@@ -251,7 +251,7 @@ def _on_windows(results: LabResults) -> list[Claim]:
             still["M = 8"] <= NEAR,
         ),
         Claim(
-            "M = 4 is not near it",
+            "M = 4 is not near the fixed point",
             f"an error above {NEAR:g} % without changes, and above that of M = 8",
             _percents(still, "M = 4", "M = 8"),
             still["M = 4"] > max(NEAR, still["M = 8"]),
