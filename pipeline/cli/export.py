@@ -56,15 +56,14 @@ FOLDERS = ("text",)  # what is a folder of files
 
 def format_option(*forms: str) -> Decorator:
     text = (
-        "heritrix: the file that Heritrix loads, `URI precedence`. Others have a line for each"
-        " page, best first. csv, jsonl, parquet: its URI, score, class, status and more; seeds:"
-        " URIs alone; nutch: seeds with scores for `nutch inject`; browsertrix: seeds and scope, by"
-        " class."
+        "heritrix: the file that Heritrix loads. Others have a line for each page, best first. csv,"
+        " jsonl, parquet: URI, score, class, status and more; seeds: URIs; nutch: seeds for `nutch"
+        " inject`; browsertrix: seeds and scope."
     )
     if "sites" in forms:
         text += (
-            " sites: the table of a ranking of sites, as .csv, .tsv or .parquet. text: the files of"
-            " the recipe, from links.txt to precedence.txt, and captures.txt."
+            " sites: the table of a ranking of sites, .csv, .tsv or .parquet. text: the files of"
+            " the recipe."
         )
     return option("--format", "form", type=click.Choice(forms), default=forms[0], help=text)
 

@@ -33,8 +33,8 @@ plan_options = grouped(
     field_option(
         PlanOptions,
         "objective",
-        "What is best. regular: the share of time in which copies are those of the server, fetched"
-        " at equal intervals; random: fetched at random; harmonic: no page is left out.",
+        "What is best. regular: copies are fresh for most of the time, fetched at equal intervals;"
+        " random: the same, fetched at random; harmonic: no page is left out.",
         click.Choice(["regular", "random", "harmonic"]),
     ),
     field_option(

@@ -89,16 +89,16 @@ def _is_file(ctx: click.Context, param: click.Parameter, path: Path | None) -> P
 @field_option(
     RunOptions,
     "check_archives",
-    "How to find changed archives. quick: by size, time of change and some pieces, and by a"
-    " full read if the time differs; full: by a full read of every archive.",
+    "How to find changed archives. quick: by size, time and some pieces, and if the time"
+    " differs by a full read; full: by a full read of each.",
     click.Choice(CHECKS),
 )
 @progress_options
 @click.option(
     "--dry-run",
     is_flag=True,
-    help="Only estimate time, memory, disk and, for clusters, node-hours: a sample of the archives"
-    " is extracted and ranked in a temporary folder. Nothing is written into --work.",
+    help="Only estimate time, memory, disk and, for clusters, node-hours, from a sample of the"
+    " archives. Nothing is written into --work.",
 )
 @click.option(
     "--json",
@@ -110,8 +110,8 @@ def _is_file(ctx: click.Context, param: click.Parameter, path: Path | None) -> P
     RunOptions,
     "runner",
     "embedded: this process and a pool of others, the fastest on one machine; local, inline:"
-    " the jobs of a cluster, in processes of this machine or in this process; hadoop, emr, spark:"
-    " the jobs on that cluster.",
+    " the jobs of a cluster, in processes here or in this one; hadoop, emr, spark: on that"
+    " cluster.",
     click.Choice([EMBEDDED, *RUNNERS, *CLUSTERS]),
 )
 @option(
@@ -135,8 +135,8 @@ def _is_file(ctx: click.Context, param: click.Parameter, path: Path | None) -> P
     "--memory",
     type=Size(),
     metavar="SIZE",
-    help="Memory that all processes of the embedded runner may use together, such as 4GB, in"
-    " powers of 1024 (default: half of the machine's).",
+    help="Memory that the command may use, such as 4GB, in powers of 1024 (default: half of the"
+    " machine's).",
 )
 def run(
     archives: tuple[PathOrUrl, ...],

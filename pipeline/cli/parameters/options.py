@@ -160,9 +160,9 @@ def rules_options(name: str) -> Callable[[Command], Command]:
             "--gone",
             type=click.Choice(get_args(Gone)),
             default="last",
-            help=f"Pages whose latest capture is 404 or 410, with {name} latest, and redirects in a"
-            " circle, with --fold redirects alone. last: no link from or to them counts, and they"
-            " get the last class; drop: nor are they listed; keep: they are pages as all others.",
+            help="Where the latest capture counts, pages whose latest is 404 or 410; with --fold"
+            " redirects alone, redirects in a circle. last: their links do not count, and they get"
+            " the last class; drop: they are not listed either; keep: they are pages as others.",
         ),
     )
 

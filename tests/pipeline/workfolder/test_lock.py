@@ -69,4 +69,4 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
         ):
             raise AssertionError("a lock on no folder")
         assert caught.value.where == str(work)
-        assert "--work" in caught.value.cure
+        assert "another work folder" in caught.value.cure

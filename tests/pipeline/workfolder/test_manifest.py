@@ -76,7 +76,7 @@ def test_what_is_no_manifest_is_refused(tmp_path: Path, text: str, found: str) -
     with pytest.raises(BadInput, match=found) as caught:
         Manifest(tmp_path)
     assert caught.value.where == str(path)
-    assert "--work" in caught.value.cure
+    assert "use another" in caught.value.cure
 
 
 @given(JSON, JSON)
