@@ -56,7 +56,7 @@ def test_commands_work_without_them(runner: str, tmp_path: Path) -> None:
     lines = [
         run,
         ["inspect", str(LOOPBACK), "--quiet", "--jobs", "1"],
-        ["rank", str(work), "--method", "hits", "--quiet"],
+        ["rank", str(work), "--method", "hits", "--iterations", "2", "--quiet"],
         *([name, str(work)] for name in ("status", "hosts", "diff")),
         ["export", str(work), "--format", "csv", "--output", str(tmp_path / "pages.csv")],
         ["report", str(work), "--output", str(page), "--quiet"],
