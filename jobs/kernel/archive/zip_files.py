@@ -228,16 +228,18 @@ class Bomb(Exception):
 
 
 class InflatedPart(_Part):
-    """A deflated part as a stream; going back further than WINDOW inflates it again.
+    """A deflated part as a stream; going back further than the window inflates it again.
 
-    consumed: compressed bytes that were read so far. problem: what is wrong with it, or ''.
+    window: inflated bytes that are kept, for readers that go back a little. most_again: bytes that
+    may be inflated more than once. consumed: compressed bytes that were read so far. problem: what
+    is wrong with it, or ''.
     """
 
-    WINDOW = 2**24  # inflated bytes that are kept, for readers that go back a little
-    AGAIN = 2**33  # bytes that may be inflated more than once
-
-    def __init__(self, part: FilePart, sums: EntrySums) -> None:
+    def __init__(
+        self, part: FilePart, sums: EntrySums, window: int = 2**24, most_again: int = 2**33
+    ) -> None:
         self._part, self._sums = part, sums
+        self._kept, self._most_again = window, most_again
         self._again = 0
         self.problem = ""
         self._restart()
@@ -251,12 +253,12 @@ class InflatedPart(_Part):
     def read(self, count: int) -> bytes:
         if self._at < self._begin:
             self._again += self._begin + len(self._window)
-            if self._again > self.AGAIN:
+            if self._again > self._most_again:
                 raise Bomb("too much of it would be inflated again and again")
             self._restart()
         while self._begin + len(self._window) < self._at + count and self._more():
-            surplus = min(len(self._window) - self.WINDOW, self._at - self._begin)
-            if surplus > self.WINDOW:
+            surplus = min(len(self._window) - self._kept, self._at - self._begin)
+            if surplus > self._kept:
                 del self._window[:surplus]
                 self._begin += surplus
         begin = self._at - self._begin
@@ -284,6 +286,6 @@ class InflatedPart(_Part):
         if self._inflater.eof:
             self.problem = self._sums.problem()
         size = self._begin + len(self._window)
-        if size > self.WINDOW and size > BOMB_RATIO * self.consumed:
+        if size > self._kept and size > BOMB_RATIO * self.consumed:
             raise Bomb(f"more than {size} bytes")
         return not self._inflater.eof

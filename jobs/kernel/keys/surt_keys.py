@@ -48,8 +48,9 @@ def unescaped(text: bytes | str | None) -> bytes | str | None:
     return text
 
 
-def normal_path(path: bytes) -> bytes:
-    """Without `.`, `..` and empty names, but for an empty one at the end."""
+def normal_path(path: bytes | None) -> bytes:
+    """Without `.`, `..` and empty names, but for an empty one at the end. surt gives None for a URI
+    without a path."""
     if not path:
         return b"/"
     kept = list[bytes]()

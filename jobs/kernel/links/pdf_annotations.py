@@ -12,7 +12,6 @@ import codecs
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import cached_property
 from typing import Any
 
 from pypdf import PdfReader
@@ -30,6 +29,7 @@ class PdfAnnotations:
     def __init__(self, reader: PdfReader, body: bytes) -> None:
         self._reader, self._body = reader, body
         self._visited = set[tuple[int, int]]()
+        self._found: dict[tuple[int, int], int] | None = None
         self.is_damaged = False
 
     def base(self) -> bytes | None:
@@ -130,13 +130,14 @@ class PdfAnnotations:
             listed[number] = places[number, generation]
         return (number, generation) in places
 
-    @cached_property
+    @property
     def _places(self) -> dict[tuple[int, int], int]:
         """Where each object begins in the file, by number and generation; the first counts."""
-        places: dict[tuple[int, int], int] = {}
-        for match in _HEADER.finditer(self._body):
-            places.setdefault((int(match[1]), int(match[2])), match.start(1))
-        return places
+        if self._found is None:
+            self._found = {}
+            for match in _HEADER.finditer(self._body):
+                self._found.setdefault((int(match[1]), int(match[2])), match.start(1))
+        return self._found
 
     def _begins(self, position: int) -> tuple[int, int] | None:
         """The number and generation of the object that begins here."""

@@ -7,7 +7,6 @@ them: one without a semicolon is text where a letter, a digit or `=` follows.
 from __future__ import annotations
 
 import re
-from functools import cached_property
 
 from crawlrank.jobs.kernel.encodings.decoding import REPLACED, Decoder, decoder_of
 from crawlrank.jobs.kernel.markup.charsets import (
@@ -75,25 +74,28 @@ class PageText:
         self._body, self._media_type = body, media_type
         self._is_xml = "xml" in media_type[:40].lower()
         self._is_as_sent = reads_ascii_as_it_is(body, media_type)
+        self._charset: str | None = None
+        self._utf8: bytes | None = None
+        self._decoder: Decoder | None = None
         self.markup = self._as_html(body) if self._is_as_sent else self.utf8
 
-    @cached_property
+    @property
     def charset(self) -> str:
-        return charset_of(self._body, self._media_type)
+        if self._charset is None:
+            self._charset = charset_of(self._body, self._media_type)
+        return self._charset
 
     @property
     def is_unread(self) -> bool:
         """Whether browsers read nothing of the page, because of its charset."""
         return not self._is_as_sent and self.charset == REPLACED
 
-    @cached_property
+    @property
     def utf8(self) -> bytes:
         """The page in UTF-8, as it is parsed."""
-        return self._as_html(as_utf8(self._body, self.charset))
-
-    @cached_property
-    def _decode(self) -> Decoder:
-        return decoder_of(self.charset if self._is_as_sent else "utf-8")
+        if self._utf8 is None:
+            self._utf8 = self._as_html(as_utf8(self._body, self.charset))
+        return self._utf8
 
     @property
     def is_read_by_parts(self) -> bool:
@@ -114,8 +116,9 @@ class PageText:
         if raw.isascii():
             text = raw.decode("ascii")
         else:
-            decode = self._decode  # mypyc takes a call of it itself for one of the property
-            text = decode(raw)
+            if self._decoder is None:
+                self._decoder = decoder_of(self.charset if self._is_as_sent else "utf-8")
+            text = self._decoder(raw)
         if "\r" in text:
             text = text.replace("\r\n", "\n").replace("\r", "\n")
         return text.replace("\0", "\ufffd") if "\0" in text else text

@@ -186,24 +186,17 @@ def test_bombs() -> None:
     assert uris(zipped(bomb, DEFLATED)) == (URIS, ["bomb"])
 
 
-class SmallWindow(InflatedPart):
-    WINDOW = 2**12
-
-
-class OnlyOnce(SmallWindow):
-    AGAIN = 10_000
-
-
-@pytest.mark.parametrize("part", [InflatedPart, SmallWindow, OnlyOnce])
-def test_what_is_behind_the_window_is_inflated_again(part: type[InflatedPart]) -> None:
+@pytest.mark.parametrize("limits", [(), (2**12,), (2**12, 10_000)])
+def test_what_is_before_the_window_is_inflated_again(limits: tuple[int, ...]) -> None:
     rng = random.Random(3)
     frames = [each([page(rng.randbytes(70_000), uri)]) for uri in URIS]
     broken = bytearray(b"".join(frames))
     broken[100_000] ^= 1
     compressor = zlib.compressobj(wbits=-15)
     deflated = compressor.compress(broken) + compressor.flush()
-    stream = part(FilePart(io.BytesIO(deflated), 0, len(deflated)), EntrySums(zlib.crc32(broken)))
-    with pytest.raises(Bomb) if part is OnlyOnce else contextlib.nullcontext():
+    part, sums = FilePart(io.BytesIO(deflated), 0, len(deflated)), EntrySums(zlib.crc32(broken))
+    stream = InflatedPart(part, sums, *limits)
+    with pytest.raises(Bomb) if limits[1:] else contextlib.nullcontext():
         items = [*read_records(cast(BinaryIO, stream), "a")]
         assert [item.uri for item in items if isinstance(item, Record)] == URIS
         assert [item.reason for item in items if isinstance(item, Damage)][-1] == "bad-gzip"

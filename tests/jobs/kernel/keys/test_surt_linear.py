@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import sys
 import time
 from types import ModuleType
+from typing import Any, get_args, get_type_hints
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from surt import IAURLCanonicalizer
+from surt import GoogleURLCanonicalizer, IAURLCanonicalizer
 
 from crawlrank.jobs.kernel.keys import surt_keys
 from crawlrank.jobs.kernel.keys.surt_keys import surt_key
@@ -72,6 +74,42 @@ def test_ids_of_queries(query: str) -> None:
 def test_ids_of_paths(path: str) -> None:
     data = path.encode()
     assert IAURLCanonicalizer.stripPathSessionID(data) == TRANSFORMER.stripPathSessionID(data)
+
+
+REPLACED = {
+    "unescapeRepeatedly": GoogleURLCanonicalizer,
+    "normalizePath": GoogleURLCanonicalizer,
+    "stripQuerySessionID": IAURLCanonicalizer,
+    "stripPathSessionID": IAURLCanonicalizer,
+}
+
+
+def test_surt_gives_what_the_types_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiled functions raise TypeError for any other type, and the page would have no key."""
+    given_types, wrong = set[tuple[str, type]](), list[tuple[str, object]]()
+
+    def checked(name: str, function: Any) -> Any:
+        (parameter,) = inspect.signature(function).parameters
+        allowed = get_type_hints(function)[parameter]
+
+        def called(value: object) -> object:
+            given_types.add((name, type(value)))
+            if not isinstance(value, get_args(allowed) or allowed):
+                wrong.append((name, value))  # surt_key takes an AssertionError for one of surt
+            return function(value)
+
+        return called
+
+    for name, module in REPLACED.items():
+        monkeypatch.setattr(module, name, checked(name, getattr(module, name)))
+    for host in ("h.org", "%25", "1.2", "h.org:8080", "u:p@h.org", "", "[::1]"):
+        for path in ("", "/", "/A/../b", "//", f"/({ID})/x.aspx"):
+            for query in ("", "?", "?a=b", "?sid=" + "0" * 32, "#f", ";j=1"):
+                for scheme in ("http://", "https://", "http:", "ftp://", ""):
+                    surt_key(f"{scheme}{host}{path}{query}".encode(), keep_www=False)
+    assert not wrong
+    assert ("normalizePath", type(None)) in given_types
+    assert {name for name, _ in given_types} == {*REPLACED}
 
 
 HOSTILE = {
