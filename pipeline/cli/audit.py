@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from crawlrank.jobs.kernel.errors import BadInput, count_of
-from crawlrank.jobs.kernel.storage.binary_files import require_text
-from crawlrank.jobs.kernel.storage.opening import require_file
+from crawlrank.jobs.kernel.storage.opening import require_file, require_text
 from crawlrank.pipeline.cli.commands import command
 from crawlrank.pipeline.cli.outputs import (
     STDOUT,

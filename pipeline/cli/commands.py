@@ -35,7 +35,7 @@ COMMANDS = {
     "step join-scores": ("steps", "Join scores with their URIs, best first."),
     "step export-precedence": ("export", "Write the precedence file, or a list of pages."),
     "step validate-opic": ("results", "Compare the ranks of a graph with those of OPIC."),
-    "step import-text": ("text", "Make a work folder from text files."),
+    "step import-text": ("steps", "Make a work folder from text files."),
     "lab aopic": ("lab", "Reproduce the experiments of Adaptive OPIC."),
     "lab watch": ("watch", "Make a page to watch OPIC work, and to touch it."),
     "cluster package": ("package", "Build what tasks on Hadoop, EMR and Spark need."),

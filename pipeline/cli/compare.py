@@ -191,9 +191,8 @@ def _opened(
 
 
 def _show_pairs(ranked: list[tuple[str, Finished]], top: int, output: Path | None) -> None:
+    from crawlrank.pipeline.analysis.compare.agree import SCHEMA, sides_of, tables
     from crawlrank.pipeline.analysis.compare.agree import agree as compared
-    from crawlrank.pipeline.analysis.compare.agree import sides_of
-    from crawlrank.pipeline.analysis.compare.agree_report import SCHEMA, tables
 
     pairs = [compared(*pair, top) for pair in combinations(sides_of(ranked), 2)]
     write_json(SCHEMA, {"pairs": [asdict(pair) for pair in pairs]}, output)
@@ -201,8 +200,7 @@ def _show_pairs(ranked: list[tuple[str, Finished]], top: int, output: Path | Non
 
 
 def _show_rated(ranked: list[tuple[str, Finished]], ratings: Path, output: Path | None) -> None:
-    from crawlrank.pipeline.analysis.compare.agree import rated
-    from crawlrank.pipeline.analysis.compare.agree_report import SCHEMA, rated_tables
+    from crawlrank.pipeline.analysis.compare.agree import SCHEMA, rated, rated_tables
     from crawlrank.pipeline.analysis.compare.rating_files import read_ratings, table_of
 
     rankings, raters = rated(ranked, table_of(read_ratings(ratings)))

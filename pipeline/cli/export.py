@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 from click.core import ParameterSource
@@ -23,8 +25,7 @@ from crawlrank.pipeline.cli.outputs import (
     require_ending,
 )
 from crawlrank.pipeline.cli.parameters.calls import echo
-from crawlrank.pipeline.cli.parameters.filters import filter_options, require_sources
-from crawlrank.pipeline.cli.parameters.groups import Decorator, option
+from crawlrank.pipeline.cli.parameters.groups import Decorator, grouped, option
 from crawlrank.pipeline.cli.parameters.options import (
     OUTPUT,
     digits_option,
@@ -33,8 +34,18 @@ from crawlrank.pipeline.cli.parameters.options import (
     report_option,
     work_option,
 )
-from crawlrank.pipeline.cli.parameters.types import Number
-from crawlrank.pipeline.precedence.filters import Filter, PageFilters, conditions
+from crawlrank.pipeline.cli.parameters.types import Number, Whole
+from crawlrank.pipeline.precedence.filters import (
+    DETAILS,
+    TYPES,
+    Filter,
+    PageFilters,
+    conditions,
+    host_condition,
+    match_condition,
+    status_condition,
+    type_condition,
+)
 from crawlrank.pipeline.precedence.options import PrecedenceOptions
 from crawlrank.pipeline.precedence.page_table import RankedPages, Taken
 from crawlrank.pipeline.precedence.score_formats import BINARY, FORMATS
@@ -46,6 +57,73 @@ from crawlrank.pipeline.workfolder.manifest import require_manifest
 from crawlrank.pipeline.workfolder.rankings import ranking_folder
 from crawlrank.pipeline.workfolder.results.scores_of_work import ScoresAndUris, scores_of_work
 from crawlrank.pipeline.workfolder.work_folder import refuse_own_file
+
+Check = Callable[[Any], str]
+
+
+def _checked(check: Check) -> Callable[[click.Context, click.Parameter, Any], Any]:
+    """A callback that refuses what makes no condition."""
+
+    def checked(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
+        if value or isinstance(value, str):
+            try:
+                check(value)
+            except ValueError as error:
+                raise click.BadParameter(str(error), ctx, param) from error
+        return value
+
+    return checked
+
+
+filter_options = grouped(
+    "filters",
+    PageFilters,
+    click.option("--captured", is_flag=True, help="Take only pages that were captured."),
+    option(
+        "--status",
+        multiple=True,
+        metavar="LIST",
+        callback=_checked(status_condition),
+        help="Take pages whose latest capture has one of these statuses: 200,3xx or 400-499.",
+    ),
+    option(
+        "--type",
+        "types",
+        multiple=True,
+        metavar="LIST",
+        callback=_checked(type_condition),
+        help=f"Take pages of these media types: image/png, image/*, or {', '.join(TYPES)}.",
+    ),
+    option(
+        "--host",
+        "hosts",
+        multiple=True,
+        metavar="HOST",
+        callback=_checked(lambda hosts: host_condition(hosts, www="strip")),
+        help="Take pages of this host; *.example.org also takes the hosts below it. May be given"
+        " several times.",
+    ),
+    option(
+        "--match",
+        metavar="REGEX",
+        callback=_checked(match_condition),
+        help="Take pages whose URI this regular expression (of RE2) matches somewhere.",
+    ),
+    option("--top", type=Whole(1), help="Take the best N of what is left."),
+)
+
+
+def require_sources(filters: PageFilters, *, work: bool, uris: bool) -> None:
+    """Raises UsageError for filters that need what is not given."""
+    if any(getattr(filters, name) for name in DETAILS) and not work:
+        raise click.UsageError(
+            "--status and --type are for `crawlrank export WORK`, which knows the captures"
+        )
+    if filters.captured and not (work or uris):
+        raise click.UsageError(
+            "--captured needs --uris, or `crawlrank export WORK`, to know what was captured"
+        )
+
 
 ENDINGS = ("csv", "jsonl", "parquet")  # that name a format; others say nothing
 
@@ -175,7 +253,7 @@ def _refuse_options_of_pages(form: str) -> None:
 
 
 def _write_sites(work: Path, output: Path) -> None:
-    from crawlrank.pipeline.analysis.hosts.site_table import read_sites
+    from crawlrank.pipeline.analysis.hosts.host_table import read_sites
     from crawlrank.pipeline.analysis.hosts.table_files import SITE_ENDINGS, write_table
 
     require_ending(output, "--output", SITE_ENDINGS, packed=False)

@@ -13,7 +13,7 @@ from crawlrank.pipeline.cli.parameters.groups import grouped, option
 from crawlrank.pipeline.cli.parameters.options import OUTPUT, jobs_option
 from crawlrank.pipeline.cli.parameters.types import Number, Whole
 from crawlrank.pipeline.cli.parameters.words import WorkOption
-from crawlrank.pipeline.lab.preferences import NONE_PREFERRED, CrawlPreferences
+from crawlrank.pipeline.lab.webs import NONE_PREFERRED, CrawlPreferences
 from crawlrank.pipeline.terminal import printable
 
 FIGURES = "2,3,4,5,6"

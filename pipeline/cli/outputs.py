@@ -11,8 +11,7 @@ from typing import Any, TextIO
 import click
 
 from crawlrank.jobs.kernel.errors import BadInput
-from crawlrank.jobs.kernel.formats.reading import parts
-from crawlrank.jobs.kernel.formats.tables import is_table
+from crawlrank.jobs.kernel.formats.reading import is_table, parts
 from crawlrank.pipeline.cli.parameters.calls import echo, program_call
 from crawlrank.pipeline.cli.parameters.options import OUTPUT
 from crawlrank.pipeline.data.datasets import (

@@ -12,8 +12,7 @@ import click
 from crawlrank.pipeline.cli.commands import command
 from crawlrank.pipeline.cli.parameters.groups import option
 from crawlrank.pipeline.cli.parameters.options import OUTPUT
-from crawlrank.pipeline.package.build import build
-from crawlrank.pipeline.package.wheels import MACHINES, NodePlatform
+from crawlrank.pipeline.package.build import MACHINES, NodePlatform, build
 from crawlrank.pipeline.terminal import printable
 
 

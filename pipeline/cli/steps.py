@@ -1,7 +1,9 @@
-"""A command for each step from archives to scores, which reads files, globs and folders."""
+"""A command for each step from archives to scores, which reads files, globs and folders; and `step
+import-text`, which makes a work folder from text files."""
 
 from __future__ import annotations
 
+import os
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +25,7 @@ from crawlrank.pipeline.cli.parameters.options import (
     OUTPUT,
     digits_option,
     launcher_options,
+    memory_option,
     nodes_option,
     output_option,
     report_option,
@@ -30,12 +33,17 @@ from crawlrank.pipeline.cli.parameters.options import (
     skip_bad_files_option,
     stop_options,
     strict_option,
+    work_option,
     www_options,
 )
 from crawlrank.pipeline.cli.parameters.progress_options import Progress, plain_progress_options
+from crawlrank.pipeline.data.memory import Memory
 from crawlrank.pipeline.engines.text import selecting, steps
+from crawlrank.pipeline.import_text import Texts
+from crawlrank.pipeline.import_text import import_text as read_text_files
 from crawlrank.pipeline.ranking.stop import Round, Stop
 from crawlrank.pipeline.run.parameters import read_rank_report, write_rank_report
+from crawlrank.pipeline.terminal import printable
 from crawlrank.pipeline.workfolder.archives import given_archives, require_readable
 
 
@@ -261,3 +269,78 @@ def join_scores(
     digits = known if digits is None else digits
     result = steps.join_scores(ranks, maps, uris, output, launcher, digits=digits)
     print_counts(result.rows, result.counters)
+
+
+GOES_WITH = {"captures": ("links",), "map": ("input_links", "graph")}
+BEGINNINGS = ("links", "canonical_links", "input_links", "graph")
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+@command("step import-text")
+@work_option
+@option("--links", multiple=True, help="Links of URIs, `target source [hop]`.")
+@option(
+    "--order",
+    type=click.Choice(["target-source", "source-target"]),
+    default="target-source",
+    help="Order of the columns of links, of URIs, keys or numbers; in most edge lists the source"
+    " comes first.",
+)
+@option("--captures", multiple=True, help="With --links: captures, 8 or 10 columns.")
+@option("--canonical-links", multiple=True, help="Links of keys, `target_key source_key`.")
+@option(
+    "--input-links",
+    multiple=True,
+    help="Links of keys, `id target_key source_key`; new ids replace these, in byte order of keys.",
+)
+@option("--graph", help="Graph lines, `id<TAB>1.0<TAB>O:id,id,…`, such as pr0.txt.")
+@option(
+    "--map",
+    "maps",
+    multiple=True,
+    help="Ids and keys, `id key`. With --graph: the keys of its ids. With --input-links: adds pages"
+    " without links, which `run --nodes all` ranks too.",
+)
+@memory_option
+def import_text(
+    work: Path,
+    links: tuple[str, ...],
+    order: str,
+    captures: tuple[str, ...],
+    canonical_links: tuple[str, ...],
+    input_links: tuple[str, ...],
+    graph: str | None,
+    maps: tuple[str, ...],
+    memory: Memory,
+) -> None:
+    """`crawlrank run --work WORK` continues from it.
+
+    Give one of --links, --canonical-links, --input-links and --graph: a file, a glob or a folder of
+    parts, plain, .gz or .parquet. All but --graph may be given several times. Text without URIs
+    gives ranks and scores by key, or by id, and no precedence file.
+    """
+    texts = Texts(
+        links, captures, canonical_links, input_links, maps, graph or "", order == "source-target"
+    )
+    _check_usage(texts)
+    result = read_text_files(work, texts, budget=memory.budget, threads=os.cpu_count() or 1)
+    print_counts(result.rows, result.counters)
+    for example in result.examples:
+        click.echo(f"left out: {printable(example)}", err=True)
+    click.echo(f"{printable(str(work))} is ready for `crawlrank run --work`.")
+
+
+def _check_usage(texts: Texts) -> None:
+    beginnings = [name for name in BEGINNINGS if getattr(texts, name)]
+    if len(beginnings) != 1:
+        names = ", ".join(map(_option, BEGINNINGS))
+        more = ", not several" if beginnings else ""
+        raise click.UsageError(f"one of {names} is needed{more}")
+    for name, owners in GOES_WITH.items():
+        if getattr(texts, name) and beginnings[0] not in owners:
+            raise click.UsageError(f"{_option(name)} goes with {' or '.join(map(_option, owners))}")
+    if texts.source_first and texts.graph:
+        raise click.UsageError("--order goes with --links, --canonical-links or --input-links")

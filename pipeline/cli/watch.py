@@ -16,11 +16,11 @@ from crawlrank.pipeline.cli.parameters.types import Days
 from crawlrank.pipeline.cli.parameters.words import WorkOption
 from crawlrank.pipeline.data.datasets import replacing
 from crawlrank.pipeline.data.memory import Memory
-from crawlrank.pipeline.lab.watch_graphs import MOST_NODES
+from crawlrank.pipeline.lab.watch import MOST_NODES
 from crawlrank.pipeline.terminal import printable
 
 if TYPE_CHECKING:
-    from crawlrank.pipeline.lab.watch_graphs import Drawn
+    from crawlrank.pipeline.lab.watch import Drawn
 
 NAME = Path("watch.html")
 SECONDS_A_DAY = 86_400
@@ -96,8 +96,7 @@ def watch(
 def _page(
     graph: Path | None, work: Path | None, around: str | None, most: int, memory: Memory
 ) -> str:
-    from crawlrank.pipeline.lab.watch import watch_page
-    from crawlrank.pipeline.lab.watch_graphs import drawn_file
+    from crawlrank.pipeline.lab.watch import drawn_file, watch_page
 
     if work:
         return watch_page(_of_work(work, around, most, memory))

@@ -22,9 +22,8 @@ import pyarrow.parquet as pq
 
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.formats.datasets import FOLDS, MAP, SCORES, URIS, Dataset
-from crawlrank.jobs.kernel.formats.reading import parts
+from crawlrank.jobs.kernel.formats.reading import is_table, parts
 from crawlrank.jobs.kernel.formats.rows import UNKNOWN
-from crawlrank.jobs.kernel.formats.tables import is_table
 from crawlrank.jobs.kernel.storage.arrow_files import native_bytes, open_parquet, parquet_metadata
 from crawlrank.pipeline.data.datasets import deliver, is_file, replacing
 

@@ -14,7 +14,7 @@ from crawlrank.jobs.kernel.errors import count_of
 from crawlrank.jobs.mapreduce.launcher import CLUSTERS
 from crawlrank.pipeline.estimate.estimate import RunEstimate
 from crawlrank.pipeline.estimate.projection import Bracket
-from crawlrank.pipeline.pages.formats import size
+from crawlrank.pipeline.pages.page import size
 from crawlrank.pipeline.steps import EMBEDDED
 from crawlrank.pipeline.terminal import TextTable, printable
 

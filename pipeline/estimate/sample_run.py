@@ -1,14 +1,16 @@
-"""A run of a sample in a process of its own, as `crawlrank run` is one, watched while it lasts."""
+"""A run of a sample in a process of its own, as `crawlrank run` is one, watched while it lasts.
+Linux tells the memory of a process with all that it started."""
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import signal
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -17,7 +19,6 @@ from typing import Any
 
 from crawlrank.jobs.kernel.errors import BadInput, CrawlrankError
 from crawlrank.pipeline.data.workers import deaf, leave_with_parent, without_main
-from crawlrank.pipeline.estimate.process_tree import shared_memory, size_of_tree
 from crawlrank.pipeline.options import RunOptions
 from crawlrank.pipeline.progress import Reporter
 from crawlrank.pipeline.workfolder.manifest import Manifest
@@ -123,3 +124,40 @@ def _silence() -> None:
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
         os.dup2(nothing, stream.fileno())
+
+
+KIB = 1024
+
+
+def tree(pid: int) -> list[int]:
+    """A process and all that it and its children started and that are there."""
+    members = [pid]
+    for parent in members:
+        for path in Path(f"/proc/{parent}/task").glob("*/children"):
+            with contextlib.suppress(OSError):
+                members += map(int, path.read_text().split())
+    return members
+
+
+def memory_of(pid: int) -> Iterator[tuple[str, int]]:
+    """Names and bytes of a process's memory; nothing of one that is gone."""
+    with contextlib.suppress(OSError):
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]:
+            name, size, *_ = line.split()
+            yield name.rstrip(":"), int(size) * KIB
+
+
+def shared_memory(pid: int) -> int:
+    """Bytes of the whole tree, where a page that several processes have counts as one (Pss); 0
+    where the system does not tell."""
+    return sum(size for each in tree(pid) for name, size in memory_of(each) if name == "Pss")
+
+
+def size_of_tree(folder: Path) -> int:
+    """Bytes on disk of the files in a folder."""
+    total = 0
+    for above, _, names in os.walk(folder):  # passes over what is gone meanwhile
+        for name in names:
+            with contextlib.suppress(OSError):
+                total += Path(above, name).lstat().st_blocks * 512
+    return total

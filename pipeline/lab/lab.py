@@ -34,9 +34,8 @@ from crawlrank.pipeline.lab.experiments import (
     compare_windows,
 )
 from crawlrank.pipeline.lab.partitions import MOST
-from crawlrank.pipeline.lab.preferences import NONE_PREFERRED, CrawlPreferences
 from crawlrank.pipeline.lab.report import draw, report
-from crawlrank.pipeline.lab.webs import crawled_web
+from crawlrank.pipeline.lab.webs import NONE_PREFERRED, CrawlPreferences, crawled_web
 
 LEAST_NODES = 100
 REPORT = "report.md"

@@ -21,6 +21,10 @@ N; greedy with discovery or favour takes O(N) a read.
 `reads_by_time` gives the order in which a crawl read its pages, for Simulation.replay, from the
 times of captures or of lines of a crawl.log. A page that was fetched several times is read as
 often.
+
+The loops at the end are compiled (jobs/kernel/machine/machine_code.py): reads with unequal weights
+of the virtual page, and what windows.py keeps. The loops of reads with equal weights are in
+pipeline/ranking/opic_loops.py.
 """
 
 from __future__ import annotations
@@ -33,7 +37,6 @@ import numpy.typing as npt
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.machine.machine_code import compiled
 from crawlrank.pipeline.data.graph import Floats, Mask, Positions, Targets
-from crawlrank.pipeline.lab import loops
 from crawlrank.pipeline.lab.chain import Chain, weights_of
 from crawlrank.pipeline.ranking import opic_loops
 from crawlrank.pipeline.ranking.opic import width_of
@@ -174,7 +177,7 @@ class Simulation:
         chain = self.chain
         edges = chain.offsets, chain.targets, chain.share, chain.rest
         state = self.cash, self.recorded, self._weights, self._favour
-        given = compiled(loops.favoured)(order, greedy, held, *edges, *state)
+        given = compiled(favoured)(order, greedy, held, *edges, *state)
         self.cash += given * self._weights
 
     def _logged(self, pages: Targets, held: Floats) -> Reads:
@@ -199,3 +202,84 @@ def reads_by_time(pages: Positions, times: npt.NDArray[Any]) -> Targets:
     known = (pages >= 0) & (times == times)  # NaT and NaN equal nothing
     order = np.argsort(times[known], kind="stable")
     return cast(Targets, pages[known][order])
+
+
+def favoured(
+    order: Targets,
+    greedy: bool,
+    held_then: Floats,
+    offsets: Positions,
+    targets: Targets,
+    share: Floats,
+    rest: Floats,
+    cash: Floats,
+    recorded: Floats,
+    weights: Floats,
+    favour: Floats,
+) -> float:
+    """Read pages in order, or write into order those that have most cash, the first of equal ones.
+
+    weights: of the virtual page's gifts; a page that is read gets its favour as weight. Cash is
+    kept less what the virtual page had given when the page was read last, as in opic_loops.py.
+    Returns that gift for a weight of 1; the caller adds it. Greedy takes O(N) a read: gifts change
+    who has most.
+    """
+    total, given = weights.sum(), 0.0
+    for visited in range(len(order)):
+        if greedy:
+            most = -1.0
+            for page in range(len(cash)):
+                if cash[page] + given * weights[page] > most:
+                    most, order[visited] = cash[page] + given * weights[page], page
+        page = order[visited]
+        held = cash[page] + given * weights[page]
+        total += favour[page] - weights[page]
+        weights[page] = favour[page]
+        cash[page] = -given * weights[page]
+        recorded[page] += held
+        held_then[visited] = held
+        for k in range(offsets[page], offsets[page + 1]):
+            cash[targets[k]] += held * share[page]
+        given += held * rest[page] / total
+    return given
+
+
+def last_reads(
+    most: int,
+    pages: Targets,
+    cash: Floats,
+    clock: Floats,
+    sums: Floats,
+    starts: Floats,
+    ends: Floats,
+    counts: Positions,
+) -> None:
+    """The last `most` reads of every page, from the log backwards: their cash, the clock of the
+    last one, and of the read before them. starts: as they are where there is none before."""
+    for k in range(len(pages) - 1, -1, -1):
+        page = pages[k]
+        if counts[page] < most:
+            if counts[page] == 0:
+                ends[page] = clock[k]
+            sums[page] += cash[k]
+            counts[page] += 1
+        elif counts[page] == most:
+            starts[page] = clock[k]
+            counts[page] += 1  # one more than counted: the start is known
+    for page in range(len(counts)):
+        counts[page] = min(counts[page], most)
+
+
+def interpolate(
+    time: float, pages: Targets, cash: Floats, clock: Floats, history: Floats, last: Floats
+) -> None:
+    """The paper's update of a page's history at each of its reads. last: the clock of the read
+    before."""
+    for k in range(len(pages)):
+        page = pages[k]
+        since = clock[k] - last[page]
+        if since < time:
+            history[page] = history[page] * (time - since) / time + cash[k]
+        else:
+            history[page] = cash[k] * time / since
+        last[page] = clock[k]

@@ -42,9 +42,26 @@ from crawlrank.pipeline.data.graph import Floats, Positions, Targets
 from crawlrank.pipeline.data.memory import half_of_machine
 from crawlrank.pipeline.data.parquet import parquet_batches
 from crawlrank.pipeline.lab.chain import Chain, chain_of
-from crawlrank.pipeline.lab.preferences import NONE_PREFERRED, CrawlPreferences
 from crawlrank.pipeline.lab.simulation import reads_by_time
 from crawlrank.pipeline.workfolder.results.opened import open_finished
+
+Weighted = tuple[str, float]
+
+
+@dataclass(frozen=True)
+class CrawlPreferences:
+    """patterns: regular expressions, looked for in URIs, each with its weight. words: files of
+    words, one a line; each with the weight of the pages that a link with one of them leads to.
+    anchors: the dataset with the words of links. logs: crawl logs to replay."""
+
+    patterns: tuple[Weighted, ...] = ()
+    words: tuple[Weighted, ...] = ()
+    anchors: Path | None = None
+    logs: tuple[Path, ...] = ()
+
+
+NONE_PREFERRED = CrawlPreferences()
+
 
 NEWLINE = b"\n"
 

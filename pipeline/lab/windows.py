@@ -27,8 +27,7 @@ import numpy as np
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.machine.machine_code import compiled
 from crawlrank.pipeline.data.graph import Floats, Positions
-from crawlrank.pipeline.lab import loops
-from crawlrank.pipeline.lab.simulation import ReadLog
+from crawlrank.pipeline.lab.simulation import ReadLog, interpolate, last_reads
 
 LEAST = 3  # measures of the improved fixed window
 
@@ -73,7 +72,7 @@ def variable(log: ReadLog, visits: int) -> Estimate:
     _require(visits >= 1, f"a window of {visits} visits", "at least 1")
     n = len(log.born)
     sums, starts, ends, counts = np.zeros(n), log.born.copy(), np.zeros(n), np.zeros(n, np.int64)
-    compiled(loops.last_reads)(visits, *log.reads, sums, starts, ends, counts)
+    compiled(last_reads)(visits, *log.reads, sums, starts, ends, counts)
     known = (counts > 0) & (ends > starts)
     importance = log.prior.copy()
     np.divide(sums, ends - starts, out=importance, where=known)
@@ -84,7 +83,7 @@ def interpolated(log: ReadLog, time: float) -> Estimate:
     """time: T, in units of the clock. Raises BadInput unless it is above 0."""
     _require(time > 0, f"a window of {time}", "a time above 0")
     history, last = log.prior * time, log.born.copy()
-    compiled(loops.interpolate)(float(time), *log.reads, history, last)
+    compiled(interpolate)(float(time), *log.reads, history, last)
     return Estimate(history / time, np.ones(len(history), np.int64))
 
 

@@ -31,8 +31,7 @@ from typing import NamedTuple
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.pipeline.online.stores.database import Page
 from crawlrank.pipeline.online.stores.hits_cash import KINDS, Cash, PageCash, SqliteHitsCash
-from crawlrank.pipeline.online.stores.page_graph import SqliteGraph
-from crawlrank.pipeline.online.stores.page_values import SqliteRelevance
+from crawlrank.pipeline.online.stores.page_graph import SqliteGraph, SqliteRelevance
 
 
 class Gifts:

@@ -7,7 +7,7 @@ import numpy as np
 from crawlrank.pipeline.online.freshness import loops
 from crawlrank.pipeline.online.freshness.allocation import CLUSTERS, ChangingPages, allocation
 from crawlrank.pipeline.online.stores.database import Page
-from crawlrank.pipeline.online.stores.page_values import SqliteValues
+from crawlrank.pipeline.online.stores.page_graph import SqliteValues
 from crawlrank.pipeline.online.stores.schedule import Demand, SqliteSchedule
 
 SAMPLE = 10_000  # pages that the price is found by

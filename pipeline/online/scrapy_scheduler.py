@@ -41,12 +41,11 @@ from scrapy.utils.misc import load_object
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.pipeline.online.opic_hits import OpicHits
 from crawlrank.pipeline.online.scrapy_requests import ScrapyRequests, filter_of, page_of
-from crawlrank.pipeline.online.stores.changes import SqlitePageChanges
 from crawlrank.pipeline.online.stores.database import MEMORY, Database
 from crawlrank.pipeline.online.stores.hits_cash import SqliteHitsCash
-from crawlrank.pipeline.online.stores.page_graph import SqliteGraph
-from crawlrank.pipeline.online.stores.page_values import SqliteRelevance
+from crawlrank.pipeline.online.stores.page_graph import SqliteGraph, SqliteRelevance
 from crawlrank.pipeline.online.stores.requests import SqliteRequests
+from crawlrank.pipeline.online.stores.schedule import SqlitePageChanges
 
 logger = logging.getLogger(__name__)
 UPDATES = 1

@@ -13,7 +13,7 @@ import duckdb
 import numpy as np
 import numpy.typing as npt
 
-from crawlrank.jobs.kernel.formats.payload_digests import BETWEEN
+from crawlrank.jobs.kernel.formats.rows import BETWEEN
 from crawlrank.pipeline.data.database import batches
 from crawlrank.pipeline.heritrix.pages import MEDIA_TYPES, NO_PAGES
 from crawlrank.pipeline.planning import visit_loops as loops

@@ -21,10 +21,10 @@ from typing import BinaryIO, cast
 from crawlrank.jobs.kernel.archive.sources import FORMATS
 from crawlrank.jobs.kernel.errors import BadInput, Unreachable
 from crawlrank.jobs.kernel.formats.reading import BOM
-from crawlrank.jobs.kernel.storage.binary_files import binary_kind
 from crawlrank.jobs.kernel.storage.opening import (
     PathOrUrl,
     as_path_or_url,
+    binary_kind,
     is_url,
     is_web,
     known_schemes,

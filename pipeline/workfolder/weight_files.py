@@ -32,8 +32,7 @@ from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.formats.reading import is_utf_16, read_lines
 from crawlrank.jobs.kernel.formats.rows import MAX_EXAMPLES
 from crawlrank.jobs.kernel.keys.heritrix_form import HeritrixRejects, heritrix_form
-from crawlrank.jobs.kernel.storage.binary_files import require_text
-from crawlrank.jobs.kernel.storage.opening import require_file
+from crawlrank.jobs.kernel.storage.opening import require_file, require_text
 from crawlrank.pipeline.ranking.inputs import WeightLine
 
 SHAPE = "a page and its weight, with a tab or blanks between them"

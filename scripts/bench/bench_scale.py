@@ -23,7 +23,7 @@ from typing import Any
 
 from measuring import Peaks, watched
 
-from crawlrank.pipeline.estimate.process_tree import size_of_tree
+from crawlrank.pipeline.estimate.sample_run import size_of_tree
 
 ROOT = Path(__file__).resolve().parents[2]
 STEPS = (

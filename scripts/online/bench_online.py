@@ -29,8 +29,7 @@ from crawlrank.pipeline.online.stores.hits_cash import (  # noqa: E402
     PageCash,
     SqliteHitsCash,
 )
-from crawlrank.pipeline.online.stores.page_graph import SqliteGraph  # noqa: E402
-from crawlrank.pipeline.online.stores.page_values import SqliteRelevance  # noqa: E402
+from crawlrank.pipeline.online.stores.page_graph import SqliteGraph, SqliteRelevance  # noqa: E402
 from crawlrank.pipeline.online.stores.schedule import SqliteSchedule  # noqa: E402
 
 BATCH = 5000  # pages of a transaction

@@ -37,8 +37,7 @@ from crawlrank.pipeline.data.scores_file import HUBS, SCORES, open_scores  # noq
 from crawlrank.pipeline.online.opic_hits import OpicHits  # noqa: E402
 from crawlrank.pipeline.online.stores.database import Database  # noqa: E402
 from crawlrank.pipeline.online.stores.hits_cash import SqliteHitsCash  # noqa: E402
-from crawlrank.pipeline.online.stores.page_graph import SqliteGraph  # noqa: E402
-from crawlrank.pipeline.online.stores.page_values import SqliteRelevance  # noqa: E402
+from crawlrank.pipeline.online.stores.page_graph import SqliteGraph, SqliteRelevance  # noqa: E402
 from crawlrank.pipeline.workfolder.rankings import ranking_folder  # noqa: E402
 
 READ = 1000  # pages of a transaction

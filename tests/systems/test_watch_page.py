@@ -17,8 +17,7 @@ import pytest
 from support.crawls import COMMAND, environment
 from support.graphs import web_like
 
-from crawlrank.pipeline.lab.watch import watch_page
-from crawlrank.pipeline.lab.watch_graphs import Drawn, targets_of
+from crawlrank.pipeline.lab.watch import Drawn, targets_of, watch_page
 
 pytestmark = pytest.mark.browser
 

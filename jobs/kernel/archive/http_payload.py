@@ -32,7 +32,7 @@ from crawlrank.jobs.kernel.archive.record_headers import (
     first,
     read_fields,
 )
-from crawlrank.jobs.kernel.formats.payload_digests import with_digest_of
+from crawlrank.jobs.kernel.formats.rows import with_digest_of
 
 LONGEST_TYPE = 1024  # characters of a value that are read
 _NAME = "content-type"
@@ -133,7 +133,7 @@ class Message(NamedTuple):
 
 class Decoded(NamedTuple):
     """damage: (reason, detail) of what did not decode; the body is what did. digest: of the
-    payload (formats/payload_digests.py)."""
+    payload (formats/rows.py)."""
 
     body: bytes
     damage: list[tuple[str, str]]

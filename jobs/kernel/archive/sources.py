@@ -34,7 +34,7 @@ from crawlrank.jobs.kernel.archive.run_reader import ArchiveRange, RunReader
 from crawlrank.jobs.kernel.archive.zip_files import ENTRY_MAGIC, LIST_END_MAGIC
 from crawlrank.jobs.kernel.errors import BadInput, CrawlrankError
 from crawlrank.jobs.kernel.machine.shortage import shortage_of
-from crawlrank.jobs.kernel.storage.binary_files import GZIP, binary_kind
+from crawlrank.jobs.kernel.storage.opening import GZIP, binary_kind
 
 RecordReader = Callable[..., Iterator[Record | Damage]]  # `read_records`, with its options
 

@@ -33,8 +33,7 @@ from base64 import b32encode
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from crawlrank.jobs.kernel.formats.payload_digests import digests_in
-from crawlrank.jobs.kernel.formats.rows import UNKNOWN, Capture
+from crawlrank.jobs.kernel.formats.rows import UNKNOWN, Capture, digests_in
 
 REDIRECT, CANONICAL, VANISHED, CIRCLE = b"redirect", b"canonical", b"gone", b"loop"
 CHARSET, WHOLE = b"charset", b"whole"  # a query in another charset; a page that folds into none

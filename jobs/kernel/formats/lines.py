@@ -41,7 +41,7 @@ from crawlrank.jobs.kernel.formats.rows import (
     ScoreRow,
     UriRow,
 )
-from crawlrank.jobs.kernel.storage.binary_files import binary_kind
+from crawlrank.jobs.kernel.storage.opening import binary_kind
 
 AnyRow = TypeVar("AnyRow")
 Parser = Callable[[bytes], AnyRow]

@@ -3,11 +3,19 @@
 The fields of a type are the columns of the dataset. A hop says what leads from a page to its
 target: one letter, of Heritrix 3.0 to 3.13, and C. HOPS is the table of all letters. Methods of
 HTTP requests are as records and indexes have them (RFC 9110, 9; RFC 4918).
+
+A capture has the digest of its payload. WARC says what a payload is: the body without its transfer
+coding (WARC 1.1, 6.3.2). Many writers digest the body with its chunk marks instead. Servers cut the
+same page at other places each time, so such a digest changes where the page does not. A capture
+then has two digests with a comma between them: that of the payload, by which captures are compared,
+and after it the one that its record states, by which revisits know it.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
+from base64 import b32encode
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -205,3 +213,35 @@ class GraphLine(NamedTuple):
     id: bytes
     score: float
     targets: list[bytes]
+
+
+BETWEEN = ","
+_LENGTHS = {"md5": 16, "sha1": 20, "sha256": 32, "sha512": 64}  # bytes
+_USUAL = "sha1"
+_HEX = re.compile("[0-9a-fA-F]*").fullmatch
+
+
+def with_digest_of(payload: bytes, stated: str) -> str:
+    """The digests of a capture. payload: without its transfer coding. stated: by its record, as
+    `sha1:…`, or ''. The new one is of the same algorithm and in the same form, by default SHA-1 in
+    base 32."""
+    name, colon, value = stated.partition(":")
+    algorithm = name.strip().lower().replace("-", "")
+    if not colon or algorithm not in _LENGTHS:
+        name, algorithm, value = _USUAL, _USUAL, ""
+    digest = hashlib.new(algorithm, payload, usedforsecurity=False).digest()
+    made = f"{name}:{_in_form_of(value.strip(), digest)}"
+    return made if stated in ("", made) else f"{made}{BETWEEN}{stated}"
+
+
+def _in_form_of(value: str, digest: bytes) -> str:
+    if len(value) == 2 * len(digest) and _HEX(value):
+        return digest.hex().upper() if value.isupper() else digest.hex()
+    text = b32encode(digest).decode()
+    text = text if value.endswith("=") or not value else text.rstrip("=")
+    return text.lower() if value.islower() else text
+
+
+def digests_in(digests: bytes) -> list[bytes]:
+    """The digests of a capture, that of the payload first."""
+    return digests.split(BETWEEN.encode())

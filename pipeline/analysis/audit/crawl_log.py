@@ -32,8 +32,7 @@ from crawlrank.jobs.kernel.archive.frames import GZIP_MAGIC
 from crawlrank.jobs.kernel.errors import BadInput, count_of
 from crawlrank.jobs.kernel.formats.reading import BOM
 from crawlrank.jobs.kernel.keys.uris import percent_encoded
-from crawlrank.jobs.kernel.storage.binary_files import require_text
-from crawlrank.jobs.kernel.storage.opening import require_file
+from crawlrank.jobs.kernel.storage.opening import require_file, require_text
 from crawlrank.pipeline.data.arrays import Int64Array
 from crawlrank.pipeline.precedence.beans import ANNOTATION
 

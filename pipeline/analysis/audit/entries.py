@@ -39,8 +39,7 @@ from crawlrank.jobs.kernel.keys.heritrix_form import (
     HeritrixRejects,
     heritrix_form,
 )
-from crawlrank.jobs.kernel.storage.binary_files import require_text
-from crawlrank.jobs.kernel.storage.opening import require_file
+from crawlrank.jobs.kernel.storage.opening import require_file, require_text
 from crawlrank.pipeline.analysis.audit import crawl_log
 from crawlrank.pipeline.analysis.audit.crawl_log import columns, whole_lines
 from crawlrank.pipeline.data.database import batches, feed

@@ -1,4 +1,6 @@
-"""The hosts of a finished run: what `export-precedence` lists of each, added up, and its links.
+"""The hosts of a finished run, and the sites of a ranking, as tables.
+
+Hosts. What `export-precedence` lists of each, added up, and its links.
 
 A host is that of the keys, or the domain under a public suffix that somebody has registered
 (ranking/sites/names.py). pages, captured, captures, classes: of the list of all pages, so also of
@@ -10,6 +12,11 @@ the run has cut them.
 The pages are read once, in the order of their keys, and the links once; sums are made in these
 orders, so equal folders give equal numbers. Memory: that of page_table.py, then 12 bytes a page
 for the links, and a row for each host.
+
+Sites. They come best first. Columns: position, from 1; class, cut over all sites as classes of
+pages are (ranking/classes.py), with the bins and ties of the ranking, ties by name where they are
+by links; then those of ranks/sites.parquet. The class is cut here, as --bins may change without a
+new ranking. Memory: the table and CUT_BYTES a site.
 """
 
 from __future__ import annotations
@@ -22,21 +29,25 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.errors import BadInput, count_of
 from crawlrank.jobs.kernel.storage.temporary import temporary_folder
 from crawlrank.pipeline.analysis.hosts.linked_hosts import count_links, host_ranges
 from crawlrank.pipeline.data.database import batches, database
 from crawlrank.pipeline.data.graph import Positions
+from crawlrank.pipeline.data.parquet import parquet_batches
 from crawlrank.pipeline.options import HostSort
 from crawlrank.pipeline.precedence.filters import PageFilters
 from crawlrank.pipeline.precedence.options import PrecedenceOptions
 from crawlrank.pipeline.precedence.page_table import BUDGET, RankedPages, open_pages
 from crawlrank.pipeline.ranking.bounds import Bounds
+from crawlrank.pipeline.ranking.classes import cut
 from crawlrank.pipeline.ranking.inputs import SiteBy
+from crawlrank.pipeline.ranking.methods import method_of
 from crawlrank.pipeline.ranking.sites.names import NAMES
 from crawlrank.pipeline.terminal import TextTable
 from crawlrank.pipeline.workfolder.imported import GRAPH
 from crawlrank.pipeline.workfolder.manifest import Manifest
+from crawlrank.pipeline.workfolder.results.dataset_folders import DatasetFolders, finished_manifest
 from crawlrank.pipeline.workfolder.results.finished import Finished
 from crawlrank.pipeline.workfolder.results.opened import open_finished
 
@@ -45,7 +56,7 @@ MOST_CLASSES = 10  # in the table for people; with more classes it has class 1 a
 SUMS = ("pages", "captured", "captures", "score", "best")
 OF_CAPTURES = ("captured", "captures")
 LINKS = ("links_in", "links_out", "links_within")
-COLUMNS = ("host", *SUMS, "share", *LINKS)
+HOST_COLUMNS = ("host", *SUMS, "share", *LINKS)
 NO_SCORE = -1.0  # below all scores
 BY_KEY = "SELECT key, score, captures, class FROM pages ORDER BY key"
 
@@ -109,8 +120,8 @@ class _Sums:
 
 
 def read_hosts(ranked: RankedPages, manifest: Manifest, by: SiteBy, sort: HostSort) -> pa.Table:
-    """A row of COLUMNS for each host, and its classes, `class_1` to the last one; the highest of
-    the column `sort` first, and names in their order. ranked: with the folder of a finished run.
+    """A row of HOST_COLUMNS for each host, and its classes, `class_1` to the last one; the highest
+    of the column `sort` first, and names in their order. ranked: with the folder of a finished run.
     Raises BadInput for pages that are ids alone."""
     options = _options(manifest)
     with temporary_folder() as name:
@@ -169,7 +180,7 @@ def _rows(names: list[str], sums: _Sums, links: dict[str, Positions], *, known: 
     if not known:
         every |= {name: pa.nulls(len(names), pa.int64()) for name in OF_CAPTURES}
     classes = {f"class_{n + 1}": sums.classes[:, n] for n in range(sums.bins)}
-    return pa.table({name: every[name] for name in COLUMNS} | classes)
+    return pa.table({name: every[name] for name in HOST_COLUMNS} | classes)
 
 
 def _ordered(rows: pa.Table, sort: HostSort) -> pa.Table:
@@ -181,7 +192,7 @@ def host_rows(rows: pa.Table) -> Iterator[dict[str, object]]:
     """The rows with their classes as one list, for JSON."""
     for row in rows.to_pylist():
         classes = [value for name, value in row.items() if name.startswith("class_")]
-        yield {name: row[name] for name in COLUMNS} | {"classes": classes}
+        yield {name: row[name] for name in HOST_COLUMNS} | {"classes": classes}
 
 
 def hosts_table(
@@ -212,3 +223,46 @@ def hosts_table(
 def _most(sort: HostSort) -> str:
     """The word for the highest of a column: scores are high, all else is counted."""
     return "highest" if sort in ("score", "best") else "most"
+
+
+SITES = "sites.parquet"
+RANKED = ("site", "pages", "links_in", "links_out", "sites_in", "sites_out", "score", "share")
+SITE_COLUMNS = ("position", "class", *RANKED)
+
+
+def read_sites(work: Path) -> pa.Table:
+    """A row of SITE_COLUMNS for each site of a finished ranking. Raises BadInput for a folder of
+    another method, or not finished, or damaged."""
+    manifest = finished_manifest(work)
+    method = method_of(manifest.parameters)
+    if not method.of_sites:
+        cure = "Rank sites with `crawlrank rank --method site`, and name that with --ranking."
+        raise BadInput(str(work), f"a ranking by {method.title}", "a ranking of sites", cure)
+    with temporary_folder() as tmp:
+        folders = DatasetFolders(work, manifest, tmp)
+        with folders.reading():
+            batches = list(parquet_batches(folders.folder("ranks") / SITES, RANKED))
+    rows = pa.Table.from_batches(batches)
+    classes = cut(
+        rows["score"].to_numpy(),
+        int(manifest.parameters["--bins"]),
+        digits=int(manifest.steps["join-scores"]["parameters"]["digits"]),
+        ties=manifest.parameters["--ties"],
+    )
+    rows = rows.add_column(0, "class", pa.array(classes.classes.astype("int64")))
+    rows = rows.add_column(0, "position", pa.array(classes.positions.astype("int64")))
+    return rows.take(pa.array(classes.order))
+
+
+def best_sites(rows: pa.Table, count: int, bounds: Bounds) -> TextTable:
+    """The first rows of `read_sites` for people."""
+    table = TextTable(
+        f"best of {count_of(len(rows), 'site')}",
+        ">", "site", ">class", ">score", ">share", ">pages", ">links in", ">links out",
+        ">sites in", ">sites out",
+    )  # fmt: skip
+    for row in rows.slice(0, count).to_pylist():
+        score, share = bounds.text(row["score"]), f"{row['share']:.2%}"
+        counts = (row[name] for name in ("pages", "links_in", "links_out", "sites_in", "sites_out"))
+        table.add(row["position"], row["site"], row["class"], score, share, *counts)
+    return table

@@ -19,7 +19,7 @@ from crawlrank.pipeline.analysis.inspect.inspection import (
     Inspection,
     Total,
 )
-from crawlrank.pipeline.pages.formats import size
+from crawlrank.pipeline.pages.page import size
 from crawlrank.pipeline.terminal import TextTable
 from crawlrank.pipeline.terminal.counter_meanings import meaning_of
 from crawlrank.pipeline.terminal.text import json_text

@@ -12,6 +12,7 @@ import numpy as np
 
 from crawlrank.jobs.kernel.formats.rows import LINKS_WITHOUT_ID, SELF_LINKS, SOURCES_WITHOUT_ID
 from crawlrank.pipeline.analysis.compare.diff import Side
+from crawlrank.pipeline.analysis.hosts.host_table import read_sites
 from crawlrank.pipeline.analysis.hosts.linked_hosts import (
     LinkedHosts,
     class_counts,
@@ -19,7 +20,6 @@ from crawlrank.pipeline.analysis.hosts.linked_hosts import (
     hosts_of,
     links_among,
 )
-from crawlrank.pipeline.analysis.hosts.site_table import read_sites
 from crawlrank.pipeline.data.csr import Csr
 from crawlrank.pipeline.data.graph import Positions
 from crawlrank.pipeline.ranking.sites.names import domain_name, host_name

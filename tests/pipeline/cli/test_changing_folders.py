@@ -10,7 +10,7 @@ from support.paths import LOOPBACK
 from support.runs import copy_of, finished, ranked
 
 from crawlrank.jobs.kernel.errors import BadInput
-from crawlrank.pipeline.cli.parameters.reading import reading
+from crawlrank.pipeline.cli.parameters.command import reading
 from crawlrank.pipeline.workfolder.lock import locked
 from crawlrank.pipeline.workfolder.manifest import Manifest
 

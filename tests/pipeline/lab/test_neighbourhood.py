@@ -13,8 +13,7 @@ from support.drawing import examples
 from support.runs import finished, shared_warc
 
 from crawlrank.jobs.kernel.errors import BadInput
-from crawlrank.pipeline.lab.watch import best, drawn_around, drawn_best
-from crawlrank.pipeline.lab.watch_graphs import Drawn
+from crawlrank.pipeline.lab.watch import Drawn, best, drawn_around, drawn_best
 from crawlrank.pipeline.workfolder.results.page_keys import NotAURI
 
 Works = dict[str, list[Path]]

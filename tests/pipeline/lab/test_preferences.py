@@ -14,8 +14,7 @@ from surt import surt
 
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.pipeline.lab.chain import exact_importance
-from crawlrank.pipeline.lab.preferences import CrawlPreferences
-from crawlrank.pipeline.lab.webs import crawled_web
+from crawlrank.pipeline.lab.webs import CrawlPreferences, crawled_web
 
 LOG = SAMPLES / "heritrix-loopback.crawl.log"
 P1 = r"127\.0\.0\.3:18083/p1\.html"

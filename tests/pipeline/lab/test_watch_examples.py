@@ -11,7 +11,7 @@ from support.graphs import graph_of, write_graph
 
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.pipeline.data.graph import Graph
-from crawlrank.pipeline.lab.watch_graphs import EXAMPLES, MOST_NODES, Drawn, drawn_file
+from crawlrank.pipeline.lab.watch import EXAMPLES, MOST_NODES, Drawn, drawn_file
 
 BY_ID = {example.id: example for example in EXAMPLES}
 

@@ -13,8 +13,7 @@ from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.pipeline.online.opic_hits import NEUTRAL, START, OpicHits
 from crawlrank.pipeline.online.stores.database import Database
 from crawlrank.pipeline.online.stores.hits_cash import SqliteHitsCash
-from crawlrank.pipeline.online.stores.page_graph import SqliteGraph
-from crawlrank.pipeline.online.stores.page_values import SqliteRelevance
+from crawlrank.pipeline.online.stores.page_graph import SqliteGraph, SqliteRelevance
 
 
 def opened(path=":memory:", **options):

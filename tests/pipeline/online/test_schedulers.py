@@ -13,10 +13,16 @@ from hypothesis import strategies as st
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.pipeline.online.freshness.allocation import OBJECTIVES, ChangingPages, allocation
 from crawlrank.pipeline.online.schedulers import BestFirst, Optimal
-from crawlrank.pipeline.online.stores.changes import CHANGED, DAY, NEW, SAME, SqlitePageChanges
 from crawlrank.pipeline.online.stores.database import Database
-from crawlrank.pipeline.online.stores.page_values import SqliteValues
-from crawlrank.pipeline.online.stores.schedule import SqliteSchedule
+from crawlrank.pipeline.online.stores.page_graph import SqliteValues
+from crawlrank.pipeline.online.stores.schedule import (
+    CHANGED,
+    DAY,
+    NEW,
+    SAME,
+    SqlitePageChanges,
+    SqliteSchedule,
+)
 
 
 @given(st.lists(st.tuples(st.binary(max_size=3), st.integers(-3, 3))), st.integers(1, 5))

@@ -29,8 +29,7 @@ from support.systems.scrapy_forks import Crawl, scrapy_commands
 from crawlrank.pipeline.online.opic_hits import OpicHits
 from crawlrank.pipeline.online.stores.database import Database
 from crawlrank.pipeline.online.stores.hits_cash import SqliteHitsCash
-from crawlrank.pipeline.online.stores.page_graph import SqliteGraph
-from crawlrank.pipeline.online.stores.page_values import SqliteRelevance
+from crawlrank.pipeline.online.stores.page_graph import SqliteGraph, SqliteRelevance
 from crawlrank.pipeline.online.stores.requests import CrawlRequest, SqliteRequests
 
 PAGES = 90

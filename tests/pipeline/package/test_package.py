@@ -29,13 +29,15 @@ from support.systems.wheels import made_wheel, wheel_of_installed
 from crawlrank.jobs.gen_graph import GenGraph
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.pipeline.cli import main
-from crawlrank.pipeline.package.build import CONFS, build, upload_package
-from crawlrank.pipeline.package.wheels import (
+from crawlrank.pipeline.package.build import (
+    CONFS,
     DRIVER,
     NodePlatform,
+    build,
     name_of,
     needed_by_tasks,
     task_requirements,
+    upload_package,
 )
 
 if sys.version_info >= (3, 11):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlrank.pipeline.pages.formats import (
+from crawlrank.pipeline.pages.page import (
     FORMATS,
     NOTHING,
     percent,

@@ -19,8 +19,7 @@ import pyarrow.parquet as pq
 
 from crawlrank.jobs.kernel.captures.choosing import NOWHERE, CaptureRules
 from crawlrank.jobs.kernel.formats.datasets import FOLDS
-from crawlrank.jobs.kernel.formats.payload_digests import BETWEEN
-from crawlrank.jobs.kernel.formats.rows import CANONICAL_HOP, Link
+from crawlrank.jobs.kernel.formats.rows import BETWEEN, CANONICAL_HOP, Link
 from crawlrank.jobs.kernel.keys.keys import Www, forgetful_key_function
 from crawlrank.jobs.kernel.links.reference_kinds import links_at
 from crawlrank.pipeline.data.arrays import save

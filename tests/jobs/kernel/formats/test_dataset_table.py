@@ -12,8 +12,8 @@ import pytest
 
 from crawlrank.jobs.kernel.formats import datasets, lines
 from crawlrank.jobs.kernel.formats.datasets import DATASETS, Dataset, RowOrder
+from crawlrank.jobs.kernel.formats.reading import table_lines
 from crawlrank.jobs.kernel.formats.rows import Capture, Fold
-from crawlrank.jobs.kernel.formats.tables import table_lines
 from crawlrank.pipeline.data.parquet import schema_of, write_table
 from crawlrank.pipeline.workfolder.results.lines import text_table
 

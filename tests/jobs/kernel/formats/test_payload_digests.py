@@ -11,7 +11,7 @@ import pytest
 
 from crawlrank.jobs.kernel.archive.records import Record
 from crawlrank.jobs.kernel.archive.sources import read_records
-from crawlrank.jobs.kernel.formats.payload_digests import digests_in, with_digest_of
+from crawlrank.jobs.kernel.formats.rows import digests_in, with_digest_of
 
 PAGE = b"<p>a page</p>" * 20
 BASE_32 = "sha1:" + b32encode(hashlib.sha1(PAGE).digest()).decode()

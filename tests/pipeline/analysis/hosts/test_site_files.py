@@ -14,7 +14,7 @@ import pytest
 from support.crawls import crawlrank, ok
 from support.runs import copy_of, finished, ranked, shared_warc
 
-from crawlrank.pipeline.analysis.hosts.site_table import COLUMNS, read_sites
+from crawlrank.pipeline.analysis.hosts.host_table import SITE_COLUMNS, read_sites
 from crawlrank.pipeline.analysis.hosts.table_files import SITE_ENDINGS, write_table
 from crawlrank.pipeline.engines.embedded.sites.collapsing import SCHEMA
 from crawlrank.pipeline.engines.embedded.sites.collapsing import SITES as WRITTEN
@@ -38,7 +38,7 @@ def work() -> Path:
 
 def test_the_table_has_the_best_first(work: Path) -> None:
     rows = read_sites(work)
-    assert rows.column_names == list(COLUMNS)
+    assert rows.column_names == list(SITE_COLUMNS)
     assert rows["site"].to_pylist() == ["d.example", "b.example", "c.example", "a.example"]
     assert rows["position"].to_pylist() == [1, 2, 3, 4]
     assert rows["class"].to_pylist() == [1, 1, 2, 2]
@@ -60,7 +60,7 @@ def test_ties_together_have_one_class(work: Path) -> None:
 
 def test_the_table_has_what_the_engine_wrote() -> None:
     assert WRITTEN == "sites.parquet"
-    assert list(COLUMNS[2:]) == SCHEMA.names
+    assert list(SITE_COLUMNS[2:]) == SCHEMA.names
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "parquet"])
@@ -73,13 +73,13 @@ def test_files_hold_the_table(work: Path, tmp_path: Path, ending: str) -> None:
         return
     with output.open(newline="") as stream:
         lines = list(csv.reader(stream, delimiter="\t" if ending == "tsv" else ","))
-    assert lines == [list(COLUMNS), *([str(value) for value in row.values()] for row in rows)]
+    assert lines == [list(SITE_COLUMNS), *([str(value) for value in row.values()] for row in rows)]
     assert float(lines[1][-2]) == rows[0]["score"]
 
 
 def table(names: Sequence[str]) -> pa.Table:
     numbers = np.arange(1, len(names) + 1)
-    columns = dict.fromkeys(COLUMNS, numbers)
+    columns = dict.fromkeys(SITE_COLUMNS, numbers)
     columns |= {"site": pa.array(names), "score": 1 / numbers, "share": 1 / numbers}
     return pa.table(columns)
 

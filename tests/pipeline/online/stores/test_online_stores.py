@@ -19,10 +19,10 @@ from support.drawing import examples
 from support.paths import ROOT
 
 from crawlrank.jobs.kernel.errors import BadInput
-from crawlrank.pipeline.online.stores.changes import SqlitePageChanges, within
 from crawlrank.pipeline.online.stores.database import Database, _code_of
 from crawlrank.pipeline.online.stores.hits_cash import KINDS, Cash, PageCash, SqliteHitsCash
 from crawlrank.pipeline.online.stores.page_graph import SqliteGraph
+from crawlrank.pipeline.online.stores.schedule import SqlitePageChanges, within
 
 LONG = b"c" * 5000
 PAGES = st.sampled_from(

@@ -14,6 +14,7 @@ import pytest
 
 from crawlrank.jobs.kernel.archive.sources import read_archives
 from crawlrank.jobs.kernel.errors import Unreachable
+from crawlrank.jobs.kernel.storage.web.bodies import WebFile
 from crawlrank.jobs.kernel.storage.web.connections import (
     ALLOW_HTTP,
     ALLOW_PRIVATE,
@@ -21,7 +22,6 @@ from crawlrank.jobs.kernel.storage.web.connections import (
     WEB_BYTES,
     WEB_TIME,
 )
-from crawlrank.jobs.kernel.storage.web.files import WebFile
 
 STALLED = 0.1  # seconds
 SECONDS = 120  # of one file, with five attempts that stall or drip for 0.2 s, on a busy machine

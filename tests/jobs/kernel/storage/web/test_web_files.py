@@ -26,8 +26,8 @@ from crawlrank.jobs.kernel.storage.opening import (
     size_of,
 )
 from crawlrank.jobs.kernel.storage.web import connections, requests
+from crawlrank.jobs.kernel.storage.web.bodies import WebFile
 from crawlrank.jobs.kernel.storage.web.connections import ALLOW_HTTP, ALLOW_PRIVATE, is_public
-from crawlrank.jobs.kernel.storage.web.files import WebFile
 
 DATA = random.Random(7).randbytes(1_500_000)
 
