@@ -44,8 +44,8 @@ if TYPE_CHECKING:
         extract,
     )
     from crawlrank.pipeline.library.opened_work import OpenedWork, open
-    from crawlrank.pipeline.library.ranking_result import RankingResult
     from crawlrank.pipeline.library.rankings import (
+        RankingResult,
         degree,
         hits,
         opic,
@@ -69,9 +69,17 @@ _HOMES = {
         *("ExtractedCapture", "ExtractedLink", "Extraction", "extract"),
     ),
     "crawlrank.pipeline.library.opened_work": ("OpenedWork", "open"),
-    "crawlrank.pipeline.library.ranking_result": ("RankingResult",),
     "crawlrank.pipeline.library.rankings": (
-        *("degree", "hits", "opic", "opic_hits", "pagerank", "personalized", "trustrank"),
+        *(
+            "RankingResult",
+            "degree",
+            "hits",
+            "opic",
+            "opic_hits",
+            "pagerank",
+            "personalized",
+            "trustrank",
+        ),
     ),
 }
 __all__ = [

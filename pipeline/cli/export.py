@@ -253,8 +253,8 @@ def _refuse_options_of_pages(form: str) -> None:
 
 
 def _write_sites(work: Path, output: Path) -> None:
-    from crawlrank.pipeline.analysis.hosts.host_table import read_sites
-    from crawlrank.pipeline.analysis.hosts.table_files import SITE_ENDINGS, write_table
+    from crawlrank.pipeline.analysis.host_table import read_sites
+    from crawlrank.pipeline.analysis.table_files import SITE_ENDINGS, write_table
 
     require_ending(output, "--output", SITE_ENDINGS, packed=False)
     check_files(output, inputs=[])

@@ -12,8 +12,8 @@ import click
 from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
 from crawlrank.jobs.kernel.errors import BadInput, unreadable
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl
-from crawlrank.pipeline.analysis.inspect.inspection import Total, inspect_archives
-from crawlrank.pipeline.analysis.inspect.inspection_report import InspectionWriter
+from crawlrank.pipeline.analysis.inspection import Total, inspect_archives
+from crawlrank.pipeline.analysis.inspection_report import InspectionWriter
 from crawlrank.pipeline.cli.commands import command
 from crawlrank.pipeline.cli.outputs import STDOUT, check_files, json_option, json_stream, show
 from crawlrank.pipeline.cli.parameters.archive_arguments import archives_argument
@@ -87,7 +87,7 @@ def _inspect(
     output: Path | None,
     progress: Progress,
 ) -> Total:
-    from crawlrank.pipeline.analysis.inspect.inspection_report import archive_row, tables
+    from crawlrank.pipeline.analysis.inspection_report import archive_row, tables
 
     begin = time.perf_counter()
     total, rows = Total(), []

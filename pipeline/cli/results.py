@@ -142,13 +142,13 @@ def hosts(
     """The columns are pages, captured ones, captures, the sum of the scores and its share of all,
     the best score, pages in each class, and links from other hosts, to others and within.
     """
-    from crawlrank.pipeline.analysis.hosts.host_table import (
+    from crawlrank.pipeline.analysis.host_table import (
         SCHEMA,
         host_rows,
         hosts_table,
         read_hosts,
     )
-    from crawlrank.pipeline.analysis.hosts.table_files import HOST_ENDINGS, write_table
+    from crawlrank.pipeline.analysis.table_files import HOST_ENDINGS, write_table
 
     if output and output != STDOUT:
         require_ending(output, "--output", HOST_ENDINGS)

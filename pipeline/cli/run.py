@@ -269,7 +269,7 @@ def show_result(work: Path, *, validated: bool) -> None:
 def _best(work: Path, digits: int, bounds: Bounds) -> TextTable:
     """The best pages, or the best sites where these are ranked."""
     if method_of(Manifest(work).parameters).of_sites:
-        from crawlrank.pipeline.analysis.hosts.host_table import best_sites, read_sites
+        from crawlrank.pipeline.analysis.host_table import best_sites, read_sites
 
         return best_sites(read_sites(work), TOP, bounds)
     from crawlrank.pipeline.reports import best_table

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from crawlrank.jobs.kernel.errors import BadInput, count_of
-from crawlrank.pipeline.analysis.hosts.host_table import read_hosts
+from crawlrank.pipeline.analysis.host_table import read_hosts
 from crawlrank.pipeline.heritrix.bean_file import BeanFile, Edits, Element
 from crawlrank.pipeline.heritrix.overriding import imported_files, require_followed
 from crawlrank.pipeline.precedence.beans import (

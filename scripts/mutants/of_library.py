@@ -24,7 +24,7 @@ EDITS = {
             "pairs = np.concatenate((pairs, back))", GRAPHS,
         ),
         Edit(
-            "with-dummy", "pipeline/library/ranking_result.py",
+            "with-dummy", "pipeline/library/rankings.py",
             "total = float(self.scores.sum())", "total = float(self.scores.sum()) + self.dummy",
             GRAPHS,
         ),

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crawlrank.pipeline.analysis.compare.diff import Side
-from crawlrank.pipeline.analysis.hosts.linked_hosts import HostRange, host_ranges
+from crawlrank.pipeline.analysis.linked_hosts import HostRange, host_ranges
 from crawlrank.pipeline.data.database import database
 from crawlrank.pipeline.data.graph import Floats, Mask, Positions, Targets
 from crawlrank.pipeline.ranking.classes import Numbers

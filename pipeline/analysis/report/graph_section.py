@@ -12,8 +12,8 @@ import numpy as np
 
 from crawlrank.jobs.kernel.formats.rows import LINKS_WITHOUT_ID, SELF_LINKS, SOURCES_WITHOUT_ID
 from crawlrank.pipeline.analysis.compare.diff import Side
-from crawlrank.pipeline.analysis.hosts.host_table import read_sites
-from crawlrank.pipeline.analysis.hosts.linked_hosts import (
+from crawlrank.pipeline.analysis.host_table import read_sites
+from crawlrank.pipeline.analysis.linked_hosts import (
     LinkedHosts,
     class_counts,
     host_ranges,

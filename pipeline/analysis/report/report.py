@@ -25,12 +25,14 @@ from crawlrank.pipeline.analysis.report.graph_section import (
     sites_section,
     structure_section,
 )
-from crawlrank.pipeline.analysis.report.input_section import (
+from crawlrank.pipeline.analysis.report.run_section import (
+    beans,
+    commands,
     hosts_captured,
     input_section,
     links_section,
+    run_section,
 )
-from crawlrank.pipeline.analysis.report.run_section import beans, commands, run_section
 from crawlrank.pipeline.analysis.report.score_section import (
     classes_section,
     opic_section,

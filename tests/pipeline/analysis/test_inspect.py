@@ -19,8 +19,8 @@ from warcio.archiveiterator import ArchiveIterator
 
 from crawlrank.jobs.kernel.captures.extraction import extract
 from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
-from crawlrank.pipeline.analysis.inspect import inspection
-from crawlrank.pipeline.analysis.inspect.inspection_report import InspectionWriter
+from crawlrank.pipeline.analysis import inspection
+from crawlrank.pipeline.analysis.inspection_report import InspectionWriter
 
 AUT = SAMPLES / "aut-example.warc.gz"
 ARC = SAMPLES / "aut-example.arc.gz"

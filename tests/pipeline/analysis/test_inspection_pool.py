@@ -15,7 +15,7 @@ from support.crawls import COMMAND, environment
 from support.paths import LOOPBACK
 
 from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
-from crawlrank.pipeline.analysis.inspect.inspection import KILLED, inspect_archives
+from crawlrank.pipeline.analysis.inspection import KILLED, inspect_archives
 
 IN_OPEN = 0x20
 EVENT = 16  # bytes, of a file that is watched itself

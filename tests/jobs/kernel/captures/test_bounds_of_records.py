@@ -20,7 +20,7 @@ from crawlrank.jobs.kernel.archive.records import Record, records_of
 from crawlrank.jobs.kernel.archive.zip_files import EntrySums, FilePart, InflatedPart
 from crawlrank.jobs.kernel.captures.extraction import extract
 from crawlrank.jobs.kernel.captures.extraction_options import DEFAULTS, ExtractionOptions
-from crawlrank.pipeline.analysis.inspect.inspection import inspect_archive
+from crawlrank.pipeline.analysis.inspection import inspect_archive
 from crawlrank.pipeline.engines.embedded.archive_extraction import ArchiveWork, extract_archive
 from crawlrank.pipeline.steps import ArchiveTask
 

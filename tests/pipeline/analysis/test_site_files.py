@@ -14,8 +14,8 @@ import pytest
 from support.crawls import crawlrank, ok
 from support.runs import copy_of, finished, ranked, shared_warc
 
-from crawlrank.pipeline.analysis.hosts.host_table import SITE_COLUMNS, read_sites
-from crawlrank.pipeline.analysis.hosts.table_files import SITE_ENDINGS, write_table
+from crawlrank.pipeline.analysis.host_table import SITE_COLUMNS, read_sites
+from crawlrank.pipeline.analysis.table_files import SITE_ENDINGS, write_table
 from crawlrank.pipeline.engines.embedded.sites.collapsing import SCHEMA
 from crawlrank.pipeline.engines.embedded.sites.collapsing import SITES as WRITTEN
 

@@ -13,7 +13,7 @@ from crawlrank.jobs.kernel.archive.damage import REASONS
 from crawlrank.jobs.kernel.errors import count_of
 from crawlrank.jobs.kernel.formats.rows import HOPS as ALL_HOPS
 from crawlrank.jobs.kernel.formats.rows import LINK_HOPS
-from crawlrank.pipeline.analysis.inspect.inspection import (
+from crawlrank.pipeline.analysis.inspection import (
     MAX_PLACES,
     ArchiveCounts,
     Inspection,

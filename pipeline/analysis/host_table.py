@@ -31,7 +31,7 @@ import pyarrow.compute as pc
 
 from crawlrank.jobs.kernel.errors import BadInput, count_of
 from crawlrank.jobs.kernel.storage.temporary import temporary_folder
-from crawlrank.pipeline.analysis.hosts.linked_hosts import count_links, host_ranges
+from crawlrank.pipeline.analysis.linked_hosts import count_links, host_ranges
 from crawlrank.pipeline.data.database import batches, database
 from crawlrank.pipeline.data.graph import Positions
 from crawlrank.pipeline.data.parquet import parquet_batches

@@ -15,7 +15,7 @@ from support.inputs.made_uris import made_uris
 from support.inputs.samples import HOSTILE
 
 from crawlrank.jobs.kernel.keys.keys import key_function
-from crawlrank.pipeline.analysis.hosts.linked_hosts import (
+from crawlrank.pipeline.analysis.linked_hosts import (
     class_counts,
     host_ranges,
     hosts_of,
