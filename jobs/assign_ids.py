@@ -37,8 +37,7 @@ from crawlrank.jobs.kernel.formats.side_lines import MAP, PLAN, to_json
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl
 from crawlrank.jobs.kernel.storage.stores import join
 from crawlrank.jobs.mapreduce.alone import main
-from crawlrank.jobs.mapreduce.job import Job, KeyValue
-from crawlrank.jobs.mapreduce.planned_jobs import PlannedJob, RangedJob, write_points
+from crawlrank.jobs.mapreduce.job import Job, KeyValue, PlannedJob, RangedJob, write_points
 
 if TYPE_CHECKING:
     from crawlrank.jobs.mapreduce.launcher import Launcher

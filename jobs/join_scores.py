@@ -49,8 +49,7 @@ from crawlrank.jobs.kernel.formats.side_lines import PLAN, SUMS, side_name, to_j
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl
 from crawlrank.jobs.kernel.storage.stores import join
 from crawlrank.jobs.mapreduce.alone import main
-from crawlrank.jobs.mapreduce.job import Job, KeyValue
-from crawlrank.jobs.mapreduce.planned_jobs import RangedJob, write_points
+from crawlrank.jobs.mapreduce.job import Job, KeyValue, RangedJob, write_points
 
 if TYPE_CHECKING:
     from crawlrank.jobs.mapreduce.launcher import Launcher

@@ -36,8 +36,7 @@ from crawlrank.jobs.kernel.rank.packed_round import GroupSums, Partition, flows_
 from crawlrank.jobs.kernel.rank.packing import Writer, from_text, pieces, to_text
 from crawlrank.jobs.kernel.rank.teleport import Teleport
 from crawlrank.jobs.mapreduce.alone import main
-from crawlrank.jobs.mapreduce.job import KeyValue
-from crawlrank.jobs.mapreduce.planned_jobs import PackedJob
+from crawlrank.jobs.mapreduce.job import KeyValue, PackedJob
 from crawlrank.jobs.page_rank import bad_node
 
 HELD = 1 << 19  # edges, or nodes, in the memory of a task before they are sent

@@ -44,8 +44,7 @@ from crawlrank.jobs.kernel.rank.packing import (
 )
 from crawlrank.jobs.kernel.rank.teleport import EVERYWHERE
 from crawlrank.jobs.mapreduce.alone import main
-from crawlrank.jobs.mapreduce.job import KeyValue
-from crawlrank.jobs.mapreduce.planned_jobs import PartitionJob
+from crawlrank.jobs.mapreduce.job import KeyValue, PartitionJob
 
 MARK = b"M"  # of each partition, also without blocks
 

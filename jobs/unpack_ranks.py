@@ -14,8 +14,7 @@ from crawlrank.jobs.kernel.formats.lines import DUMMY, format_graph_line
 from crawlrank.jobs.kernel.formats.rows import GraphLine
 from crawlrank.jobs.kernel.rank.packing import Array, Where, check_lines, check_state, read_section
 from crawlrank.jobs.mapreduce.alone import main
-from crawlrank.jobs.mapreduce.job import KeyValue
-from crawlrank.jobs.mapreduce.planned_jobs import PartitionJob
+from crawlrank.jobs.mapreduce.job import KeyValue, PartitionJob
 
 
 class UnpackRanks(PartitionJob):

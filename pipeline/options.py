@@ -15,8 +15,7 @@ from crawlrank.pipeline.data.memory import Memory
 from crawlrank.pipeline.precedence.options import PrecedenceOptions
 from crawlrank.pipeline.ranking.inputs import INPUTS
 from crawlrank.pipeline.ranking.methods import METHODS, PAGERANK
-from crawlrank.pipeline.ranking.options import ValidationOptions
-from crawlrank.pipeline.ranking.stop import Stop
+from crawlrank.pipeline.ranking.options import Stop, ValidationOptions
 from crawlrank.pipeline.steps import EMBEDDED
 
 MRJOB = " or ".join(RUNNERS)  # these make the same datasets

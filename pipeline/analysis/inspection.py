@@ -30,7 +30,7 @@ from crawlrank.jobs.kernel.machine.cores import at_a_time
 from crawlrank.jobs.kernel.machine.shortage import shortage_of
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl, name_of, open_binary, size_of
 from crawlrank.pipeline.data.workers import Died, Tell, answers
-from crawlrank.pipeline.workfolder.counting import add_counters
+from crawlrank.pipeline.workfolder.archives import add_counters
 
 MAX_DAMAGE = 10_000  # damaged places of one archive that are listed
 MAX_PLACES = 5  # damaged places of each reason that are listed, over all archives

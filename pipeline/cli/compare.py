@@ -141,7 +141,7 @@ def explain(work: Path, uri: str, top: int, output: Path | None, memory: Memory)
     from crawlrank.pipeline.analysis.compare.explain import key_of
     from crawlrank.pipeline.analysis.compare.explain_report import SCHEMA, tables
     from crawlrank.pipeline.workfolder.results.opened import open_finished
-    from crawlrank.pipeline.workfolder.results.page_keys import NotAURI
+    from crawlrank.pipeline.workfolder.results.weights import NotAURI
 
     with database_beside(memory) as (db, near):
         finished = open_finished(work, db, near, "a")

@@ -55,7 +55,7 @@ from crawlrank.pipeline.steps import BEANS
 from crawlrank.pipeline.terminal import TextTable, printable, width_of
 from crawlrank.pipeline.workfolder.manifest import require_manifest
 from crawlrank.pipeline.workfolder.rankings import ranking_folder
-from crawlrank.pipeline.workfolder.results.scores_of_work import ScoresAndUris, scores_of_work
+from crawlrank.pipeline.workfolder.results.opened import ScoresAndUris, scores_of_work
 from crawlrank.pipeline.workfolder.work_folder import refuse_own_file
 
 Check = Callable[[Any], str]
@@ -264,7 +264,7 @@ def _write_sites(work: Path, output: Path) -> None:
 
 
 def _write_texts(work: Path, folder: Path) -> None:
-    from crawlrank.pipeline.export_text import export_text
+    from crawlrank.pipeline.engines.embedded.text_files.export_text import export_text
 
     for path in export_text(work, folder):
         echo(printable(str(path)))

@@ -20,7 +20,7 @@ from crawlrank.pipeline.data.datasets import (
     replacing,
     require_replaceable,
 )
-from crawlrank.pipeline.data.output.standard_output import STDOUT as STDOUT
+from crawlrank.pipeline.data.output import STDOUT as STDOUT
 from crawlrank.pipeline.terminal import TextTable, printable, width_of
 from crawlrank.pipeline.terminal.counter_meanings import meaning_of
 from crawlrank.pipeline.terminal.text import json_text

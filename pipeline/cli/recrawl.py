@@ -232,7 +232,7 @@ def _check_usage(
 def _quotas(ranking: Path, budget: int) -> dict[str, int]:
     from crawlrank.pipeline.heritrix.job_beans import quotas_of
     from crawlrank.pipeline.precedence.page_table import RankedPages
-    from crawlrank.pipeline.workfolder.results.scores_of_work import scores_of_work
+    from crawlrank.pipeline.workfolder.results.opened import scores_of_work
 
     with temporary_folder() as tmp:
         source = scores_of_work(ranking, tmp)

@@ -31,9 +31,9 @@ from crawlrank.pipeline.precedence.page_table import RankedPages
 from crawlrank.pipeline.ranking.bounds import EXACT
 from crawlrank.pipeline.ranking.inputs import SiteBy
 from crawlrank.pipeline.ranking.options import MAX_BINS, ClassesOver, ValidationOptions
-from crawlrank.pipeline.reports import write_report
+from crawlrank.pipeline.run.reports import write_report
 from crawlrank.pipeline.workfolder.manifest import require_manifest
-from crawlrank.pipeline.workfolder.results.scores_of_work import scores_of_work
+from crawlrank.pipeline.workfolder.results.opened import scores_of_work
 
 VALIDATION = ValidationOptions()
 TABLE_ROWS = 20

@@ -44,7 +44,7 @@ from crawlrank.pipeline.ranking.methods import METHODS, method_of
 from crawlrank.pipeline.ranking.options import ValidationOptions
 from crawlrank.pipeline.ranking.validation.report import ValidationFailed
 from crawlrank.pipeline.run import run as runs
-from crawlrank.pipeline.run.engine import engine_of
+from crawlrank.pipeline.run.run import engine_of
 from crawlrank.pipeline.steps import EMBEDDED
 from crawlrank.pipeline.terminal import TextTable, printable
 from crawlrank.pipeline.workfolder.imported import SELECT, steps_of
@@ -233,7 +233,7 @@ def _data_url(runner: str, data: str | None) -> str | None:
 
 def show_result(work: Path, *, validated: bool) -> None:
     from crawlrank.pipeline.precedence.caveats import VOID, caveats_in, caveats_table
-    from crawlrank.pipeline.reports import damage_by_reason, selection_table, summary_table
+    from crawlrank.pipeline.run.reports import damage_by_reason, selection_table, summary_table
 
     manifest = Manifest(work)
     digits = manifest.steps["join-scores"]["parameters"]["digits"]
@@ -272,7 +272,7 @@ def _best(work: Path, digits: int, bounds: Bounds) -> TextTable:
         from crawlrank.pipeline.analysis.host_table import best_sites, read_sites
 
         return best_sites(read_sites(work), TOP, bounds)
-    from crawlrank.pipeline.reports import best_table
+    from crawlrank.pipeline.run.reports import best_table
 
     return best_table(work / "scores", TOP, digits, bounds)
 

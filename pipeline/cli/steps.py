@@ -38,10 +38,12 @@ from crawlrank.pipeline.cli.parameters.options import (
 )
 from crawlrank.pipeline.cli.parameters.progress_options import Progress, plain_progress_options
 from crawlrank.pipeline.data.memory import Memory
-from crawlrank.pipeline.engines.text import selecting, steps
-from crawlrank.pipeline.import_text import Texts
-from crawlrank.pipeline.import_text import import_text as read_text_files
-from crawlrank.pipeline.ranking.stop import Round, Stop
+from crawlrank.pipeline.engines.embedded.text_files.import_text import Texts
+from crawlrank.pipeline.engines.embedded.text_files.import_text import (
+    import_text as read_text_files,
+)
+from crawlrank.pipeline.engines.text import steps
+from crawlrank.pipeline.ranking.options import Round, Stop
 from crawlrank.pipeline.run.parameters import read_rank_report, write_rank_report
 from crawlrank.pipeline.terminal import printable
 from crawlrank.pipeline.workfolder.archives import given_archives, require_readable
@@ -147,7 +149,7 @@ def select_links(
         )
     outputs = [folds_output] if output is None else [output, folds_output]
     check_outputs(*outputs, inputs=[*links, *captures])
-    result = selecting.select_links(
+    result = steps.select_links(
         links, captures, output, folds_output, launcher, rules, www=www, timed=True
     )
     print_counts(result.rows, result.counters)

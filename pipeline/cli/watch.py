@@ -106,7 +106,7 @@ def _page(
 def _of_work(work: Path, around: str | None, most: int, memory: Memory) -> Drawn:
     from crawlrank.pipeline.lab.watch import drawn_around, drawn_best
     from crawlrank.pipeline.workfolder.results.opened import open_finished
-    from crawlrank.pipeline.workfolder.results.page_keys import NotAURI
+    from crawlrank.pipeline.workfolder.results.weights import NotAURI
 
     with database_beside(memory) as (db, near):
         finished = open_finished(work, db, near, "a")

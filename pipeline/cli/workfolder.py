@@ -54,7 +54,12 @@ def status(
 def _show_status(work: Path, output: Path | None, verbose: bool) -> None:
     from crawlrank.pipeline.precedence.caveats import caveats_in, caveats_table
     from crawlrank.pipeline.progress.run_state import note_begun, run_state, state_lines
-    from crawlrank.pipeline.reports import SCHEMA, rankings_table, status_document, status_tables
+    from crawlrank.pipeline.run.reports import (
+        SCHEMA,
+        rankings_table,
+        status_document,
+        status_tables,
+    )
     from crawlrank.pipeline.steps import STEPS
 
     run = run_state(work)
@@ -94,7 +99,7 @@ def _faults(work: Path, manifest: Manifest, *, running: bool) -> tuple[list[Chec
 
 def _check(work: Path, *, archives: bool) -> None:
     """Show the sizes and digests of all files. Raises BadInput for the first one that is wrong."""
-    from crawlrank.pipeline.reports import checked_table
+    from crawlrank.pipeline.run.reports import checked_table
     from crawlrank.pipeline.workfolder.integrity import checked, checked_archives, damaged
 
     manifest = require_manifest(work)

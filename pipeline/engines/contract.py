@@ -18,8 +18,7 @@ from crawlrank.pipeline.precedence.caveats import LinkCounts
 from crawlrank.pipeline.precedence.options import PrecedenceOptions
 from crawlrank.pipeline.ranking.classes import Preferences
 from crawlrank.pipeline.ranking.methods import Method
-from crawlrank.pipeline.ranking.options import Ties
-from crawlrank.pipeline.ranking.stop import OnRound, Round, Stop
+from crawlrank.pipeline.ranking.options import OnRound, Round, Stop, Ties
 from crawlrank.pipeline.steps import ArchiveReport, ArchiveTask, Datasets, StepEntry
 from crawlrank.pipeline.workfolder.dataset_store import DatasetStore
 from crawlrank.pipeline.workfolder.manifest import Manifest

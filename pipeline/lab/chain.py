@@ -22,7 +22,7 @@ from crawlrank.jobs.kernel.errors import BadInput, NotConverged
 from crawlrank.jobs.kernel.machine.machine_code import compiled
 from crawlrank.jobs.kernel.rank.equation import RECIPE
 from crawlrank.pipeline.data.graph import Floats, Positions, Targets
-from crawlrank.pipeline.ranking import opic_loops
+from crawlrank.pipeline.ranking import opic
 from crawlrank.pipeline.ranking.opic import shares_of
 
 ERROR = 1e-11  # L1, of the importance
@@ -95,7 +95,7 @@ def weights_of(chain: Chain, values: Floats | None, name: str = "favour") -> Flo
 def one_round(chain: Chain, x: Floats, weights: Floats, rest: Floats) -> Floats:
     """What all pages hold after every one has given its x away, float64[N]."""
     flow = np.zeros(chain.nodes)
-    compiled(opic_loops.spread)(chain.offsets, chain.targets, chain.share, x, flow)
+    compiled(opic.spread)(chain.offsets, chain.targets, chain.share, x, flow)
     flow += weights * float(rest @ x)
     return flow
 

@@ -15,7 +15,7 @@ point is that of one machine.
 Memory: 9 P N bytes and 8 P P buffer bytes. Cost of a read: that of its edges.
 
 In the loops, cash is kept less what the virtual page had brought to the machine when the page was
-read last, as in opic_loops.py.
+read last, as in ranking/opic.py.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ often.
 
 The loops at the end are compiled (jobs/kernel/machine/machine_code.py): reads with unequal weights
 of the virtual page, and what windows.py keeps. The loops of reads with equal weights are in
-pipeline/ranking/opic_loops.py.
+pipeline/ranking/opic.py.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.machine.machine_code import compiled
 from crawlrank.pipeline.data.graph import Floats, Mask, Positions, Targets
 from crawlrank.pipeline.lab.chain import Chain, weights_of
-from crawlrank.pipeline.ranking import opic_loops
+from crawlrank.pipeline.ranking import opic
 from crawlrank.pipeline.ranking.opic import width_of
 
 
@@ -122,7 +122,7 @@ class Simulation:
         if self._equal:
             winner = np.empty(2 * width_of(self.chain.nodes), pages.dtype)
             state = self._state(held)
-            self.cash += compiled(opic_loops.greedy)(visits, winner, *state, pages)
+            self.cash += compiled(opic.greedy)(visits, winner, *state, pages)
         else:
             self._favoured(pages, True, held)
         return self._logged(pages, held)
@@ -162,13 +162,13 @@ class Simulation:
         order = cast(Targets, numbers.astype(self.chain.targets.dtype))
         held = np.empty(len(order))
         if self._equal:
-            self.cash += compiled(opic_loops.visit)(order, 0.0, *self._state(held))
+            self.cash += compiled(opic.visit)(order, 0.0, *self._state(held))
         else:
             self._favoured(order, False, held)
         return self._logged(order, held)
 
     def _state(self, held: Floats) -> tuple[object, ...]:
-        """Arguments of the loops of opic_loops.py."""
+        """Arguments of the loops of ranking/opic.py."""
         chain, n = self.chain, self.chain.nodes
         constants = chain.share, chain.teleport / n, chain.edges or 0.0, 1 / n
         return chain.offsets, chain.targets, *constants, self.cash, self.recorded, held
@@ -220,7 +220,7 @@ def favoured(
     """Read pages in order, or write into order those that have most cash, the first of equal ones.
 
     weights: of the virtual page's gifts; a page that is read gets its favour as weight. Cash is
-    kept less what the virtual page had given when the page was read last, as in opic_loops.py.
+    kept less what the virtual page had given when the page was read last, as in ranking/opic.py.
     Returns that gift for a weight of 1; the caller adds it. Greedy takes O(N) a read: gifts change
     who has most.
     """

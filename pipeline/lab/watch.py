@@ -31,8 +31,7 @@ from crawlrank.pipeline.pages.page import page
 from crawlrank.pipeline.terminal import printable
 from crawlrank.pipeline.version import crawlrank_version
 from crawlrank.pipeline.workfolder.results.finished import Finished
-from crawlrank.pipeline.workfolder.results.page_keys import key_maker
-from crawlrank.pipeline.workfolder.results.weights import nodes_of
+from crawlrank.pipeline.workfolder.results.weights import key_maker, nodes_of
 
 LONGEST = 200  # characters of a URI in the page's own words
 

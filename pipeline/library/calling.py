@@ -25,7 +25,7 @@ from crawlrank.pipeline.cli.commands import loaded
 from crawlrank.pipeline.cli.interruption import ARGUMENTS
 from crawlrank.pipeline.cli.parameters.calls import CALL, ProgramCall
 from crawlrank.pipeline.progress.reporter import Reporter
-from crawlrank.pipeline.ranking.stop import Round, Stop
+from crawlrank.pipeline.ranking.options import Round, Stop
 from crawlrank.pipeline.steps import ArchiveReport
 
 StrPath = str | os.PathLike[str]

@@ -33,8 +33,7 @@ from crawlrank.pipeline.ranking.inputs import (
     SiteBy,
     SiteWeight,
 )
-from crawlrank.pipeline.ranking.options import ClassesOver, Ties, ValidationOptions
-from crawlrank.pipeline.ranking.stop import Stop
+from crawlrank.pipeline.ranking.options import ClassesOver, Stop, Ties, ValidationOptions
 
 RULES = CaptureRules()
 Archives = StrPath | Iterable[StrPath]

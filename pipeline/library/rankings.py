@@ -34,14 +34,14 @@ from crawlrank.pipeline.library.input_graphs import InputGraph, input_graph
 from crawlrank.pipeline.ranking.bounds import Bounds, bounds_of
 from crawlrank.pipeline.ranking.inputs import PERTURB
 from crawlrank.pipeline.ranking.methods import METHODS
+from crawlrank.pipeline.ranking.options import Stop
 from crawlrank.pipeline.ranking.sites.graph import SiteGraph
 from crawlrank.pipeline.ranking.solution import Problem, Solution
-from crawlrank.pipeline.ranking.stop import Stop
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from crawlrank.pipeline.ranking.stop import Round
+    from crawlrank.pipeline.ranking.options import Round
 
 
 @dataclass(frozen=True, eq=False)

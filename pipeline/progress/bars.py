@@ -11,7 +11,7 @@ from rich.progress import TimeRemainingColumn as Remaining
 
 from crawlrank.pipeline.progress.plain_lines import StepLines, speed_of
 from crawlrank.pipeline.progress.reporter import PARTS, round_line, volume
-from crawlrank.pipeline.ranking.stop import Round, Stop
+from crawlrank.pipeline.ranking.options import Round, Stop
 from crawlrank.pipeline.terminal import printable
 
 

@@ -14,7 +14,7 @@ from typing import Any, TextIO
 
 from crawlrank.pipeline.data.memory import peak_memory
 from crawlrank.pipeline.progress.reporter import Clock, ProgressTracker
-from crawlrank.pipeline.ranking.stop import Round, Stop
+from crawlrank.pipeline.ranking.options import Round, Stop
 from crawlrank.pipeline.steps import ArchiveReport
 from crawlrank.pipeline.terminal.text import json_text
 from crawlrank.pipeline.version import crawlrank_version

@@ -21,7 +21,7 @@ from crawlrank.pipeline.progress.reporter import (
     round_line,
     volume,
 )
-from crawlrank.pipeline.ranking.stop import Round, Stop
+from crawlrank.pipeline.ranking.options import Round, Stop
 from crawlrank.pipeline.steps import ArchiveReport
 from crawlrank.pipeline.terminal import printable
 from crawlrank.pipeline.workfolder.masking import masked

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from rich.filesize import decimal
 
-from crawlrank.pipeline.ranking.stop import Round, Stop
+from crawlrank.pipeline.ranking.options import Round, Stop
 from crawlrank.pipeline.steps import ArchiveReport
 
 A_MINUTE = 60

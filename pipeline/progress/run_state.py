@@ -34,7 +34,7 @@ from typing import Any
 from rich.filesize import decimal
 
 from crawlrank.pipeline.progress.reporter import BYTES, ROUNDS, Clock, ProgressTracker, duration
-from crawlrank.pipeline.ranking.stop import Round, Stop
+from crawlrank.pipeline.ranking.options import Round, Stop
 from crawlrank.pipeline.steps import ArchiveReport
 from crawlrank.pipeline.terminal.streams import reader_has_left
 from crawlrank.pipeline.version import crawlrank_version

@@ -10,7 +10,7 @@ import numpy as np
 
 from crawlrank.jobs.kernel.formats.order import DIGITS
 from crawlrank.pipeline.data.graph import Floats
-from crawlrank.pipeline.ranking.stop import Round
+from crawlrank.pipeline.ranking.options import Round
 
 MOST_DIGITS = 6  # of a score that is shown
 _UPWARD = Context(prec=3, rounding=ROUND_CEILING)

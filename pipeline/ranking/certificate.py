@@ -33,7 +33,7 @@ from crawlrank.jobs.kernel.rank.plain_round import RoundSums
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl
 from crawlrank.pipeline.data.arrays import release
 from crawlrank.pipeline.data.graph import Floats, Graph, Positions, Targets
-from crawlrank.pipeline.ranking.stop import Round
+from crawlrank.pipeline.ranking.options import Round
 
 UNIT = 2.0**-53  # rounding to nearest is wrong by at most this, relative
 BLOCK = 1 << 20

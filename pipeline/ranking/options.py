@@ -1,10 +1,14 @@
-"""Options of classes and of OPIC: each value with its type, bounds and default, once."""
+"""Options of rankings, classes and OPIC: each value with its type, bounds and default, once. `Stop`
+says when the rounds of a ranking stop.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
+from crawlrank.jobs.kernel.errors import NotConverged, count_of
 from crawlrank.jobs.kernel.formats.order import DIGITS
 
 MAX_BINS = 125
@@ -47,3 +51,49 @@ class ValidationOptions(CutOptions, OpicOptions):
 
     min_agreement: float = 0.99
     certificate: float | None = None
+
+
+Round = dict[str, Any]  # the entry of a round in the manifest
+# called after each round with its entry and all entries; returns whether these are saved, so that
+# files of earlier rounds may be removed
+OnRound = Callable[[Round, list[Round]], bool]
+TOLERANCE = 1e-9  # the default, on every runner
+
+
+@dataclass(frozen=True)
+class Stop:
+    """When to stop: after exactly `iterations` rounds, or at a certificate <= `tolerance`."""
+
+    iterations: int | None = None
+    tolerance: float = TOLERANCE
+    max_rounds: int = 1000
+
+    def parameters(self) -> dict[str, Any]:
+        """What results depend on, by the names of the options without their dashes."""
+        tolerance = None if self.iterations is not None else self.tolerance
+        return {"iterations": self.iterations, "tolerance": tolerance}
+
+    def reached(self, rounds: list[Round]) -> bool:
+        if self.iterations is not None:
+            return len(rounds) >= self.iterations or self._exact(rounds)
+        return bool(rounds) and rounds[-1]["certificate"] <= self.tolerance
+
+    @staticmethod
+    def _exact(rounds: list[Round]) -> bool:
+        """Only a method without error has the certificate 0: no bound of rounding is."""
+        return bool(rounds) and rounds[-1]["certificate"] == 0
+
+    def exhausted(self, rounds: list[Round]) -> bool:
+        return self.iterations is None and len(rounds) >= self.max_rounds
+
+    def over(self, rounds: list[Round]) -> bool:
+        return self.reached(rounds) or self.exhausted(rounds)
+
+    def not_converged(self, rounds: list[Round], title: str = "PageRank") -> NotConverged:
+        """The error to raise when the rounds are exhausted and the scores are in place."""
+        return NotConverged(
+            f"{title}: after {count_of(len(rounds), 'round')} the certificate is "
+            f"{rounds[-1]['certificate']:.2e}, above the tolerance {self.tolerance:.2e}. The "
+            "scores are kept in the dataset ranks; allow more with --max-rounds, or ask for less "
+            "with --tolerance."
+        )

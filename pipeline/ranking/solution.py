@@ -10,7 +10,7 @@ import numpy as np
 
 from crawlrank.pipeline.data.csr import BLOCK, Csr
 from crawlrank.pipeline.data.graph import Floats
-from crawlrank.pipeline.ranking.stop import Round, Stop
+from crawlrank.pipeline.ranking.options import Round, Stop
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,8 +21,7 @@ from crawlrank.pipeline.options import RANKING_PARAMETERS, RunOptions, with_opti
 from crawlrank.pipeline.precedence.options import PrecedenceOptions
 from crawlrank.pipeline.ranking.bounds import Bounds, bounds_of, order_digits, relative_bound
 from crawlrank.pipeline.ranking.methods import PAGERANK
-from crawlrank.pipeline.ranking.options import ValidationOptions
-from crawlrank.pipeline.ranking.stop import Round, Stop
+from crawlrank.pipeline.ranking.options import Round, Stop, ValidationOptions
 from crawlrank.pipeline.steps import RANK
 from crawlrank.pipeline.workfolder.manifest import Manifest
 

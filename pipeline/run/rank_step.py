@@ -9,7 +9,7 @@ from crawlrank.pipeline.options import RunOptions
 from crawlrank.pipeline.progress.reporter import Reporter
 from crawlrank.pipeline.ranking.inputs import COMBINE_BY, Combination, PageWeights
 from crawlrank.pipeline.ranking.methods import METHODS
-from crawlrank.pipeline.ranking.stop import Round
+from crawlrank.pipeline.ranking.options import Round
 from crawlrank.pipeline.run.ranking_inputs import combined_scores, weights_by_id
 from crawlrank.pipeline.run.step_state import StepState
 from crawlrank.pipeline.steps import RANK, StepEntry

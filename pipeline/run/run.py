@@ -1,22 +1,31 @@
 """`crawlrank run`: all steps in a work folder, each once, resumed where the last run stopped.
 
-Finished steps are kept (step_state.py), and extraction for each archive, known by its content.
+Finished steps are kept (step_state.py), and extraction for each archive, known by its content. The
+runner determines the engine.
 """
 
 from __future__ import annotations
 
+import os
 import platform
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.links.pdf_links import require_reader
+from crawlrank.jobs.kernel.machine.cores import at_a_time
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl
-from crawlrank.jobs.mapreduce.launcher import CLUSTERS
-from crawlrank.pipeline.data.memory import give_back, give_back_at_once, peak_memory
+from crawlrank.jobs.mapreduce.launcher import CLUSTERS, Launcher, out_of_reach
+from crawlrank.pipeline.data.memory import (
+    give_back,
+    give_back_at_once,
+    half_of_machine,
+    peak_memory,
+)
 from crawlrank.pipeline.engines.contract import Engine
 from crawlrank.pipeline.options import RunOptions
 from crawlrank.pipeline.precedence.caveats import link_counts
@@ -26,8 +35,6 @@ from crawlrank.pipeline.ranking.inputs import COMBINE, Combination
 from crawlrank.pipeline.ranking.methods import method_of
 from crawlrank.pipeline.ranking.validation.report import ValidationReport
 from crawlrank.pipeline.ranking.validation.validate import validate
-from crawlrank.pipeline.reports import write_report
-from crawlrank.pipeline.run.engine import MakeEngine, engine_of
 from crawlrank.pipeline.run.extract_step import ExtractStep
 from crawlrank.pipeline.run.parameters import (
     LaterParameters,
@@ -37,9 +44,10 @@ from crawlrank.pipeline.run.parameters import (
     take_parameters,
 )
 from crawlrank.pipeline.run.rank_step import RankStep
+from crawlrank.pipeline.run.reports import write_report
 from crawlrank.pipeline.run.step_state import DamagedDataset, StepState
-from crawlrank.pipeline.steps import RANK, STEPS, StepEntry
-from crawlrank.pipeline.workfolder.imported import SELECT, require_import, steps_of
+from crawlrank.pipeline.steps import EMBEDDED, RANK, STEPS, StepEntry
+from crawlrank.pipeline.workfolder.imported import KEYS, SELECT, require_import, steps_of
 from crawlrank.pipeline.workfolder.lock import Lock, locked
 from crawlrank.pipeline.workfolder.manifest import Invocation, Manifest, add_run, require_manifest
 from crawlrank.pipeline.workfolder.rankings import new_ranking, take_graph
@@ -51,6 +59,41 @@ from crawlrank.pipeline.workfolder.work_folder import (
     sweep,
     temporary,
 )
+
+MakeEngine = Callable[[Path, RunOptions, Path, Reporter, ExitStack], Engine]
+
+
+def engine_of(
+    work: Path, options: RunOptions, tmp: Path, reporter: Reporter, stack: ExitStack
+) -> Engine:
+    """The engine. What it starts ends with the stack."""
+    if options.runner == EMBEDDED:
+        from crawlrank.pipeline.engines.embedded.engine import EmbeddedEngine  # slow to import
+
+        processes = at_a_time(options.processes)
+        memory = options.memory or half_of_machine()
+        keyed = Manifest(work).imported.get("kind") == KEYS
+        return EmbeddedEngine(work, tmp, memory, processes, reporter.read, keyed=keyed)
+    from crawlrank.pipeline.engines.text.engine import TextEngine  # slow to import, as mrjob is
+
+    launcher = Launcher(
+        options.runner, tmp, options.processes, on_task=reporter.task, on_read=reporter.read
+    )
+    if options.data:
+        if why := out_of_reach(options.runner, options.data):
+            raise BadInput(options.data, why, "a URL that the runner reaches")
+        launcher = replace(
+            launcher, data=options.data, ranges=options.reducers, conf=options.conf, on_read=None
+        )
+        if options.conf:  # its package is in the same folder
+            os.environ.setdefault("CRAWLRANK_PACKAGE", str(options.conf.resolve().parent))
+        if options.runner == "emr":
+            from crawlrank.pipeline.engines.text.emr_cluster import cluster_of_run
+
+            cluster = stack.enter_context(cluster_of_run(options.conf, tmp, options.data))
+            launcher = replace(launcher, cluster=cluster)
+    return TextEngine(work, launcher)
+
 
 EXTRACT, VALIDATE = "extract-links", "validate-opic"
 FORM = {"form": 2}  # of summary and report; a folder with an older form writes both again

@@ -15,7 +15,7 @@ from typing import Any
 
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.pipeline.engines.contract import Engine
-from crawlrank.pipeline.ranking.stop import Round, Stop
+from crawlrank.pipeline.ranking.options import Round, Stop
 from crawlrank.pipeline.steps import RANK, RESULTS, SHARED, STEPS, later_steps
 from crawlrank.pipeline.workfolder.archives import forget_part
 from crawlrank.pipeline.workfolder.dataset_store import DatasetRecord

@@ -1,7 +1,8 @@
 """Archives of a work folder: which are new, which have changed, and their entries.
 
 An archive is known by its content (archive_identity.py), whose fingerprint also names its parts in
-the datasets links and captures. Only added archives are extracted; the parts of others stay.
+the datasets links and captures. Only added archives are extracted; the parts of others stay. The
+counters of archives add up to those of the step.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
+from crawlrank.jobs.kernel.captures.counters import MAX_TYPES, TYPES
 from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
 from crawlrank.jobs.kernel.errors import BadInput, unreadable
 from crawlrank.jobs.kernel.storage.opening import (
@@ -28,7 +30,6 @@ from crawlrank.pipeline.workfolder.archive_identity import (
     identify,
     in_threads,
 )
-from crawlrank.pipeline.workfolder.counting import add_counters
 from crawlrank.pipeline.workfolder.manifest import Manifest, fingerprint
 from crawlrank.pipeline.workfolder.masking import masked
 
@@ -211,3 +212,16 @@ def require_readable(reports: Sequence[ArchiveReport], skip_bad_files: bool, str
             "no damage, with --strict",
             f"Damaged archives: {len(damaged):,} of {len(reports):,}.",
         )
+
+
+_OTHER = TYPES + "other"
+
+
+def add_counters(total: Counter[str], counters: Mapping[str, int]) -> None:
+    """Add those of one archive. Of media types, which are input, the MAX_TYPES that are most common
+    so far keep their names, so that a million archives cannot fill a manifest either."""
+    total.update(counters)
+    names = [name for name in total if name.startswith(TYPES) and name != _OTHER]
+    names.sort(key=lambda name: (-total[name], name))
+    for name in names[MAX_TYPES:]:
+        total[_OTHER] += total.pop(name)

@@ -22,8 +22,8 @@ from rank_peers import BUDGET, edges, matrix
 
 from crawlrank.pipeline.data.csr import open_csr
 from crawlrank.pipeline.ranking.methods import METHODS
+from crawlrank.pipeline.ranking.options import Stop
 from crawlrank.pipeline.ranking.solution import Problem, Solution
-from crawlrank.pipeline.ranking.stop import Stop
 
 TOLERANCE = 1e-9
 AT_MOST = {"networkx": 20_000_000}  # edges beyond which a peer takes too long

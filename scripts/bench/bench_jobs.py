@@ -23,7 +23,7 @@ from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.jobs.mapreduce.runners.local import LocalRunner
 from crawlrank.pipeline.engines.text import steps
 from crawlrank.pipeline.engines.text.rounds import plain_rounds
-from crawlrank.pipeline.ranking.stop import Stop
+from crawlrank.pipeline.ranking.options import Stop
 
 Row = dict[str, Any]
 ROWS: list[Row] = []

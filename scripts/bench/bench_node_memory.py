@@ -36,8 +36,7 @@ from crawlrank.pipeline.precedence import export as precedence
 from crawlrank.pipeline.precedence.options import PrecedenceOptions
 from crawlrank.pipeline.ranking.classes import PREFERENCE_BYTES
 from crawlrank.pipeline.ranking.methods import METHODS
-from crawlrank.pipeline.ranking.options import ValidationOptions
-from crawlrank.pipeline.ranking.stop import Stop
+from crawlrank.pipeline.ranking.options import Stop, ValidationOptions
 from crawlrank.pipeline.ranking.validation.validate import VALIDATION_BYTES, validate
 
 LINKS = 4

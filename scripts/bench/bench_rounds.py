@@ -37,7 +37,7 @@ from crawlrank.pipeline.data.graph import Graph, read_graph
 from crawlrank.pipeline.engines.text.packed_ranking import rank_packed
 from crawlrank.pipeline.engines.text.rounds import plain_rounds
 from crawlrank.pipeline.estimate.sample_run import tree
-from crawlrank.pipeline.ranking.stop import Round, Stop
+from crawlrank.pipeline.ranking.options import Round, Stop
 
 TOLERANCE = 1e-6
 ROUNDS = 8  # timed

@@ -18,10 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from crawlrank.pipeline.data.csr import Csr, open_csr
-from crawlrank.pipeline.engines.embedded.graph.gen_graph import write_graph
+from crawlrank.pipeline.engines.embedded.gen_graph import write_graph
+from crawlrank.pipeline.ranking.options import Stop
 from crawlrank.pipeline.ranking.pagerank.method import solve
 from crawlrank.pipeline.ranking.solution import Problem
-from crawlrank.pipeline.ranking.stop import Stop
 
 Floats = npt.NDArray[np.float64]
 Ranker = Callable[[float], Floats]

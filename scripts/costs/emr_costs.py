@@ -120,7 +120,7 @@ def measured(links: int = 300_000, pages: int = 20_000) -> tuple[dict[str, float
     """STEPS and PLAIN on this machine, in this process."""
     from crawlrank.jobs.mapreduce.launcher import Launcher
     from crawlrank.pipeline.engines.text import steps
-    from crawlrank.pipeline.ranking.stop import Stop
+    from crawlrank.pipeline.ranking.options import Stop
 
     rates: dict[str, float] = {}
 

@@ -220,7 +220,7 @@ EDITS: dict[str, tuple[Edit, ...]] = {
         ),
         Edit(
             "values-of-robots-rules-are-rules",
-            "jobs/kernel/links/robots.py",
+            "jobs/kernel/links/header_links.py",
             "at += 3",
             "at += 2",
             "tests/jobs/kernel/links/test_robots_rules.py",

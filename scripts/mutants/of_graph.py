@@ -106,7 +106,7 @@ EDITS: dict[str, tuple[Edit, ...]] = {
         ),
         Edit(
             "earliest-capture-before-a-304-counts",
-            "pipeline/engines/embedded/selection/decisions.py",
+            "pipeline/engines/embedded/select_links.py",
             "(PARTITION BY {of} ORDER BY timestamp DESC, revisit",
             "(PARTITION BY {of} ORDER BY timestamp, revisit",
             REVISITS,
@@ -136,14 +136,14 @@ EDITS: dict[str, tuple[Edit, ...]] = {
     "graph": (
         Edit(
             "self-links-are-edges",
-            "pipeline/engines/embedded/graph/gen_graph.py",
+            "pipeline/engines/embedded/gen_graph.py",
             "edge = targets != sources",
             "edge = targets == targets",
             GRAPH,
         ),
         Edit(
             "sources-without-id-are-not-counted",
-            "pipeline/engines/embedded/graph/gen_graph.py",
+            "pipeline/engines/embedded/gen_graph.py",
             "unknown[numbers[sources == none]] = True",
             "unknown[numbers[targets == none]] = True",
             GRAPH,

@@ -64,7 +64,7 @@ EDITS: dict[str, tuple[Edit, ...]] = {
         ),
         Edit(
             "one-round-more-than-allowed",
-            "pipeline/ranking/stop.py",
+            "pipeline/ranking/options.py",
             "len(rounds) >= self.max_rounds",
             "len(rounds) > self.max_rounds",
             "tests/pipeline/engines/text/test_ranking.py tests/pipeline/ranking/test_hits.py",
@@ -73,7 +73,7 @@ EDITS: dict[str, tuple[Edit, ...]] = {
     "opic": (
         Edit(
             "visit-forgets-cash-that-a-page-has",
-            "pipeline/ranking/opic_loops.py",
+            "pipeline/ranking/opic.py",
             "cash[targets[k]] += part",
             "cash[targets[k]] = part",
             OPIC,
@@ -89,7 +89,7 @@ EDITS: dict[str, tuple[Edit, ...]] = {
     "hits": (
         Edit(
             "relevance-of-a-page-is-left-out",
-            "pipeline/ranking/hits/kernels.py",
+            "pipeline/ranking/hits/lanczos.py",
             "given = r * flow",
             "given = flow",
             HITS,
@@ -140,7 +140,7 @@ EDITS: dict[str, tuple[Edit, ...]] = {
         ),
         Edit(
             "hits-communities-without-the-last-hub",
-            "pipeline/ranking/hits/kernels.py",
+            "pipeline/ranking/hits/lanczos.py",
             "for k in range(offsets[j] + 1, offsets[j + 1]):",
             "for k in range(offsets[j] + 1, offsets[j + 1] - 1):",
             HITS,

@@ -24,17 +24,17 @@ from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.mapreduce.launcher import CLUSTERS, RUNNERS
 from crawlrank.jobs.select_links import SelectLinks
-from crawlrank.pipeline import cli, import_text
+from crawlrank.pipeline import cli
 from crawlrank.pipeline.analysis.audit import findings
 from crawlrank.pipeline.analysis.compare import diff, explain
+from crawlrank.pipeline.engines.embedded.text_files import import_text
 from crawlrank.pipeline.engines.text import steps
 from crawlrank.pipeline.lab import lab
 from crawlrank.pipeline.options import RunOptions
 from crawlrank.pipeline.precedence.options import PrecedenceOptions
 from crawlrank.pipeline.progress import reporter
 from crawlrank.pipeline.ranking import classes
-from crawlrank.pipeline.ranking.options import ValidationOptions
-from crawlrank.pipeline.ranking.stop import Stop
+from crawlrank.pipeline.ranking.options import Stop, ValidationOptions
 from crawlrank.pipeline.run import run as runs
 from crawlrank.pipeline.steps import EMBEDDED
 

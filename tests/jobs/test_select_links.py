@@ -24,9 +24,9 @@ from crawlrank.jobs.kernel.formats.rows import Capture, Fold, Link
 from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.jobs.select_links import SelectLinks
 from crawlrank.pipeline.engines.embedded.columns import CapturesWriter, LinksWriter
-from crawlrank.pipeline.engines.embedded.selection.select_links import FOLDS
-from crawlrank.pipeline.engines.embedded.selection.select_links import select_links as by_columns
-from crawlrank.pipeline.engines.text.selecting import select_links
+from crawlrank.pipeline.engines.embedded.select_links import FOLDS
+from crawlrank.pipeline.engines.embedded.select_links import select_links as by_columns
+from crawlrank.pipeline.engines.text.steps import select_links
 
 URIS = [
     *(f"http://h.example/{n}".encode() for n in range(5)),

@@ -15,8 +15,11 @@ from support.work_folders import manifest_of, without_runs
 
 from crawlrank.jobs.kernel.formats.lines import parse_graph_line
 from crawlrank.pipeline.engines.embedded.text_files.import_graph import PIECE, read_graph_lines
-from crawlrank.pipeline.engines.embedded.text_files.import_rows import TextReader
-from crawlrank.pipeline.import_text import Texts, import_text
+from crawlrank.pipeline.engines.embedded.text_files.import_text import (
+    TextReader,
+    Texts,
+    import_text,
+)
 
 RECIPE = ("--iterations", 3, "--no-validate")
 RUN = ("--iterations", 3, "--no-validate", "--quiet", "--jobs", 1)

@@ -20,7 +20,7 @@ from crawlrank.jobs.kernel.errors import NotConverged
 from crawlrank.jobs.kernel.storage.temporary import BESIDE
 from crawlrank.pipeline.options import RunOptions
 from crawlrank.pipeline.progress.reporter import Reporter
-from crawlrank.pipeline.ranking.stop import Stop
+from crawlrank.pipeline.ranking.options import Stop
 from crawlrank.pipeline.run.run import PipelineRun
 from crawlrank.pipeline.run.run import run as run_all
 from crawlrank.pipeline.steps import COLUMNS, STEPS, TEXT, TEXT_AT_URL, later_steps

@@ -22,7 +22,7 @@ from crawlrank.pipeline.engines.contract import Ranking
 from crawlrank.pipeline.engines.embedded.ranks import rank
 from crawlrank.pipeline.engines.text.packed_ranking import rank_packed
 from crawlrank.pipeline.ranking.methods import METHODS
-from crawlrank.pipeline.ranking.stop import Stop
+from crawlrank.pipeline.ranking.options import Stop
 
 SEVERAL = ("--captures", "latest", "--fold", "redirects", "--no-validate")
 

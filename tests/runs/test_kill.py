@@ -30,7 +30,7 @@ from support.work_folders import results_of
 from crawlrank.pipeline.engines.text.engine import TextEngine
 from crawlrank.pipeline.options import RunOptions
 from crawlrank.pipeline.progress.reporter import Reporter
-from crawlrank.pipeline.run.engine import engine_of
+from crawlrank.pipeline.run.run import engine_of
 from crawlrank.pipeline.workfolder.lock import locked
 
 OPTIONS = {

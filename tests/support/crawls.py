@@ -25,7 +25,7 @@ from crawlrank.pipeline.engines.text import steps
 from crawlrank.pipeline.precedence.export import export_precedence
 from crawlrank.pipeline.precedence.options import PrecedenceOptions
 from crawlrank.pipeline.ranking.bounds import bounds_of
-from crawlrank.pipeline.ranking.stop import Stop
+from crawlrank.pipeline.ranking.options import Stop
 from support.commands import client
 from support.paths import ROOT
 

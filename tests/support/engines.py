@@ -11,7 +11,7 @@ from crawlrank.pipeline.engines.contract import Engine
 from crawlrank.pipeline.engines.text.engine import TextEngine
 from crawlrank.pipeline.options import RunOptions
 from crawlrank.pipeline.progress.reporter import Reporter
-from crawlrank.pipeline.run.engine import MakeEngine, engine_of
+from crawlrank.pipeline.run.run import MakeEngine, engine_of
 
 
 def launching(**changes: Any) -> MakeEngine:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from crawlrank.jobs.kernel.rank.equation import Equation
 from crawlrank.pipeline.data.csr import OFFSETS, OUTDEGREES, SOURCES, Csr, open_csr
 from crawlrank.pipeline.data.graph import Floats, Graph
-from crawlrank.pipeline.ranking.stop import Round
+from crawlrank.pipeline.ranking.options import Round
 from support.paths import DATA
 
 Edges = Iterable[tuple[int, int]]

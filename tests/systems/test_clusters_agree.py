@@ -31,7 +31,7 @@ from crawlrank.jobs.kernel.storage import stores
 from crawlrank.jobs.mapreduce.launch import launch
 from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.pipeline.engines.text.packed_ranking import rank_packed
-from crawlrank.pipeline.ranking.stop import Stop
+from crawlrank.pipeline.ranking.options import Stop
 
 ARCHIVES = [
     LOOPBACK,

@@ -27,7 +27,7 @@ from crawlrank.pipeline.engines.text.engine import TextEngine
 from crawlrank.pipeline.engines.text.extraction import LOST
 from crawlrank.pipeline.options import RunOptions
 from crawlrank.pipeline.progress.reporter import Reporter
-from crawlrank.pipeline.run.engine import engine_of
+from crawlrank.pipeline.run.run import engine_of
 from crawlrank.pipeline.steps import ArchiveTask
 from crawlrank.pipeline.workfolder.archives import given_archives, reports, require_readable
 from crawlrank.pipeline.workfolder.manifest import Manifest

@@ -40,7 +40,7 @@ from crawlrank.pipeline.engines.contract import Ranking
 from crawlrank.pipeline.engines.text.engine import TextEngine
 from crawlrank.pipeline.engines.text.extraction import LOST
 from crawlrank.pipeline.ranking.methods import METHODS
-from crawlrank.pipeline.ranking.stop import Round, Stop
+from crawlrank.pipeline.ranking.options import Round, Stop
 from crawlrank.pipeline.steps import ArchiveTask
 
 pytestmark = pytest.mark.hadoop

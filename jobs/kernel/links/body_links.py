@@ -24,12 +24,12 @@ from crawlrank.jobs.kernel.encodings.decoding import REPLACED
 from crawlrank.jobs.kernel.formats.reading import BOM
 from crawlrank.jobs.kernel.keys.uris import HTTP_PREFIXES, as_text
 from crawlrank.jobs.kernel.links.css_links import css_references, may_hold_links
+from crawlrank.jobs.kernel.links.header_links import LONGEST_ROBOTS, robots_references
 from crawlrank.jobs.kernel.links.html_documents import DEFAULT_OPTIONS, HtmlOptions
 from crawlrank.jobs.kernel.links.html_links import LinkGroup, html_link_groups
 from crawlrank.jobs.kernel.links.joining import Base, Examples
 from crawlrank.jobs.kernel.links.link_rules import BLANKS, Reference
 from crawlrank.jobs.kernel.links.reference_kinds import elsewhere
-from crawlrank.jobs.kernel.links.robots import LONGEST_ROBOTS, robots_references
 from crawlrank.jobs.kernel.links.xml_links import BasedReference, xml_references
 from crawlrank.jobs.kernel.markup.charsets import as_utf8, charset_of
 from crawlrank.jobs.kernel.markup.html_pieces import LONGEST_PAGE

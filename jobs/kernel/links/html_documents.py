@@ -22,6 +22,7 @@ from selectolax.lexbor import LexborCSSSelector, LexborHTMLParser, LexborNode
 
 from crawlrank.jobs.kernel.formats.rows import CANONICAL_HOP
 from crawlrank.jobs.kernel.links.css_links import css_references, may_hold_links
+from crawlrank.jobs.kernel.links.header_links import robots_nofollow
 from crawlrank.jobs.kernel.links.joining import RawReference
 from crawlrank.jobs.kernel.links.link_rules import (
     FORM_RULES,
@@ -35,7 +36,6 @@ from crawlrank.jobs.kernel.links.link_rules import (
     refresh,
     reloads,
 )
-from crawlrank.jobs.kernel.links.robots import robots_nofollow
 from crawlrank.jobs.kernel.markup import scanner
 from crawlrank.jobs.kernel.markup.html_pieces import is_simple, pieces
 from crawlrank.jobs.kernel.markup.html_tokens import head_tags, written_values

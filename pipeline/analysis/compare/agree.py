@@ -18,14 +18,16 @@ import numpy as np
 from crawlrank.jobs.kernel.errors import BadInput, count_of
 from crawlrank.jobs.kernel.formats.rows import MAX_EXAMPLES
 from crawlrank.pipeline.data.graph import Floats
-from crawlrank.pipeline.ranking.agreement import Displacement, RankAgreement, agreement
 from crawlrank.pipeline.ranking.bounds import rounded
 from crawlrank.pipeline.ranking.classes import Classes
 from crawlrank.pipeline.ranking.correlations import Kappa
 from crawlrank.pipeline.ranking.ratings import (
     ClassAgreement,
+    Displacement,
     LibrarianScore,
+    RankAgreement,
     RatingTable,
+    agreement,
     librarian_score,
 )
 from crawlrank.pipeline.terminal import TextTable

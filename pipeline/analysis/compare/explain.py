@@ -45,7 +45,7 @@ from crawlrank.pipeline.ranking.sites.names import NAMES
 from crawlrank.pipeline.steps import SUMMARY
 from crawlrank.pipeline.workfolder.results.finished import Finished, Node
 from crawlrank.pipeline.workfolder.results.lines import first_lines
-from crawlrank.pipeline.workfolder.results.page_keys import key_maker
+from crawlrank.pipeline.workfolder.results.weights import key_maker
 
 SHOWN = 3
 EDITS = 3  # letters by which a host may differ

@@ -17,7 +17,7 @@ from crawlrank.pipeline.data.csr import Csr
 from crawlrank.pipeline.data.graph import Floats
 from crawlrank.pipeline.ranking.bounds import bounds_of
 from crawlrank.pipeline.ranking.methods import method_of
-from crawlrank.pipeline.ranking.stop import Round
+from crawlrank.pipeline.ranking.options import Round
 from crawlrank.pipeline.ranking.structure.degrees import distribution
 from crawlrank.pipeline.steps import RANK, SUMMARY
 from crawlrank.pipeline.workfolder.manifest import Manifest

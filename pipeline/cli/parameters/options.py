@@ -29,8 +29,13 @@ from crawlrank.pipeline.data.memory import Memory, half_of_machine
 from crawlrank.pipeline.options import NODES, RunOptions
 from crawlrank.pipeline.precedence.options import Alias, PrecedenceOptions
 from crawlrank.pipeline.ranking.methods import COMBINED, METHODS
-from crawlrank.pipeline.ranking.options import MAX_BINS, CutOptions, ValidationOptions
-from crawlrank.pipeline.ranking.stop import TOLERANCE, Stop
+from crawlrank.pipeline.ranking.options import (
+    MAX_BINS,
+    TOLERANCE,
+    CutOptions,
+    Stop,
+    ValidationOptions,
+)
 from crawlrank.pipeline.workfolder.rankings import ranking_folder
 
 OUTPUT = LocalPath(path_type=Path)

@@ -21,8 +21,7 @@ from crawlrank.pipeline.data.scores_file import DUMMY, SCORES, open_scores, read
 from crawlrank.pipeline.engines.contract import Ranking, ValidationInput
 from crawlrank.pipeline.engines.embedded.canonicalization.canonicalize import URIS, canonicalize
 from crawlrank.pipeline.engines.embedded.extraction import extract_archives
-from crawlrank.pipeline.engines.embedded.graph.gen_graph import gen_graph, opic_graph
-from crawlrank.pipeline.engines.embedded.graph.transposition import transposed
+from crawlrank.pipeline.engines.embedded.gen_graph import gen_graph, opic_graph, transposed
 from crawlrank.pipeline.engines.embedded.ids import (
     IDS,
     MAP,
@@ -31,8 +30,8 @@ from crawlrank.pipeline.engines.embedded.ids import (
 )
 from crawlrank.pipeline.engines.embedded.ranks import INTERVAL, rank
 from crawlrank.pipeline.engines.embedded.scores import join_scores
-from crawlrank.pipeline.engines.embedded.selection.select_links import FOLDS, select_links
-from crawlrank.pipeline.engines.embedded.sites.collapsing import (
+from crawlrank.pipeline.engines.embedded.select_links import FOLDS, select_links
+from crawlrank.pipeline.engines.embedded.sites import (
     collapse,
     hosts_of_pages,
     open_sites,
@@ -50,9 +49,8 @@ from crawlrank.pipeline.ranking.inputs import (
     SiteBy,
     SiteWeight,
 )
-from crawlrank.pipeline.ranking.options import Ties
+from crawlrank.pipeline.ranking.options import OnRound, Round, Stop, Ties
 from crawlrank.pipeline.ranking.pagerank.terms import WeightedLinks
-from crawlrank.pipeline.ranking.stop import OnRound, Round, Stop
 from crawlrank.pipeline.ranking.validation.validate import VALIDATION_BYTES
 from crawlrank.pipeline.steps import COLUMNS, ArchiveReport, ArchiveTask, StepEntry
 from crawlrank.pipeline.workfolder.dataset_store import DatasetStore, remove

@@ -18,10 +18,10 @@ from crawlrank.jobs.kernel.errors import BadInput, died
 from crawlrank.jobs.kernel.machine.cores import at_a_time
 from crawlrank.jobs.kernel.storage.opening import size_to_read
 from crawlrank.pipeline.data.workers import Died, Tell, answers
-from crawlrank.pipeline.engines.embedded.archive_extraction import ArchiveWork
 from crawlrank.pipeline.engines.embedded.range_extraction import (
     LEAST,
     WHOLE,
+    ArchiveWork,
     Joining,
     JoinWork,
     RangeReport,

@@ -29,8 +29,8 @@ from crawlrank.pipeline.data.memory import LOOPS, require_memory
 from crawlrank.pipeline.data.scores_file import DUMMY, SCORES, WEIGHTS
 from crawlrank.pipeline.engines.contract import Ranking
 from crawlrank.pipeline.ranking.inputs import LINK_WEIGHT
+from crawlrank.pipeline.ranking.options import Round
 from crawlrank.pipeline.ranking.solution import Problem, Solution, State
-from crawlrank.pipeline.ranking.stop import Round
 
 NODE_BYTES = 44  # three columns of scores, offsets and outdegrees, and a checkpoint
 LINK_BYTES = 28  # more with weighted links: hosts twice, what their weights sum to, and a count

@@ -23,14 +23,13 @@ from crawlrank.pipeline.engines.text import steps
 from crawlrank.pipeline.engines.text.extraction import ClusterExtraction, extract_here
 from crawlrank.pipeline.engines.text.hits_rounds import hits_rounds
 from crawlrank.pipeline.engines.text.rounds import checkpoint, rank, scores_in
-from crawlrank.pipeline.engines.text.selecting import select_links
+from crawlrank.pipeline.engines.text.steps import select_links
 from crawlrank.pipeline.precedence.caveats import LinkCounts
 from crawlrank.pipeline.precedence.export import export_precedence
 from crawlrank.pipeline.precedence.options import PrecedenceOptions
 from crawlrank.pipeline.precedence.scored import spelled_nodes
 from crawlrank.pipeline.ranking.hits.method import relevance_of
-from crawlrank.pipeline.ranking.options import Ties
-from crawlrank.pipeline.ranking.stop import OnRound, Round, Stop
+from crawlrank.pipeline.ranking.options import OnRound, Round, Stop, Ties
 from crawlrank.pipeline.steps import TEXT, TEXT_AT_URL, ArchiveReport, ArchiveTask, StepEntry
 from crawlrank.pipeline.workfolder.dataset_store import (
     DatasetStore,

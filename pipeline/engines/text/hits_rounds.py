@@ -38,7 +38,7 @@ from crawlrank.jobs.page_rank import PageRank
 from crawlrank.jobs.turn_links import TurnLinks
 from crawlrank.pipeline.ranking.hits.lanczos import CHANCE, ENDED
 from crawlrank.pipeline.ranking.hits.method import of_probabilities, without_gap, without_links
-from crawlrank.pipeline.ranking.stop import OnRound, Round, Stop
+from crawlrank.pipeline.ranking.options import OnRound, Round, Stop
 
 TURNED, RANKS, HUBS_OF_RANKS = "turned", "ranks", "hubs"
 STATE = "hits"  # of a round's entry

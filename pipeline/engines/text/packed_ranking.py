@@ -39,17 +39,17 @@ from crawlrank.jobs.kernel.rank.packing import Where, from_text
 from crawlrank.jobs.kernel.rank.plain_round import RoundSums
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl, absolute, open_binary
 from crawlrank.jobs.kernel.storage.stores import join, remove, staged, write
+from crawlrank.jobs.mapreduce.job import PackedJob
 from crawlrank.jobs.mapreduce.launch import launch
 from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.jobs.mapreduce.outcome import MappedInputs, Outcome
-from crawlrank.jobs.mapreduce.planned_jobs import PackedJob
 from crawlrank.jobs.pack_graph import PackGraph
 from crawlrank.jobs.packed_round import PackedRound
 from crawlrank.jobs.page_rank import PageRank
 from crawlrank.jobs.unpack_ranks import UnpackRanks
 from crawlrank.pipeline.ranking.acceleration import Groups, Products, Steering
 from crawlrank.pipeline.ranking.certificate import check_start, round_entry
-from crawlrank.pipeline.ranking.stop import OnRound, Round, Stop
+from crawlrank.pipeline.ranking.options import OnRound, Round, Stop
 
 STRUCTURE, RANKS = "structure", "ranks"
 NOTE = "_plan.json"

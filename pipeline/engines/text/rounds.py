@@ -25,7 +25,7 @@ from crawlrank.jobs.page_rank import PageRank
 from crawlrank.pipeline.engines.text.hits_rounds import STATE
 from crawlrank.pipeline.engines.text.packed_ranking import rank_packed
 from crawlrank.pipeline.ranking.certificate import check_mass, check_start, round_entry
-from crawlrank.pipeline.ranking.stop import OnRound, Round, Stop
+from crawlrank.pipeline.ranking.options import OnRound, Round, Stop
 
 MASS_TOLERANCE = 1e-9
 

@@ -21,9 +21,11 @@ from crawlrank.jobs import assign_ids as assign_ids_job
 from crawlrank.jobs import fold_chains
 from crawlrank.jobs import fold_keys as fold_keys_job
 from crawlrank.jobs import join_scores as join_scores_job
+from crawlrank.jobs import select_links as select_links_job
 from crawlrank.jobs.canonicalize import FOREIGN, Canonicalize
 from crawlrank.jobs.extract_links import ExtractLinks
 from crawlrank.jobs.gen_graph import GenGraph
+from crawlrank.jobs.kernel.captures.choosing import CaptureRules
 from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
 from crawlrank.jobs.kernel.errors import BadInput, NotConverged, no_nodes
 from crawlrank.jobs.kernel.formats.datasets import ANCHORS, CAPTURES, LINKS
@@ -41,13 +43,14 @@ from crawlrank.jobs.mapreduce.launch import launch
 from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.jobs.mapreduce.outcome import Outcome
 from crawlrank.jobs.respell import Respell
+from crawlrank.jobs.select_links import TIMES
 from crawlrank.pipeline.data.datasets import ORDER, LineKey, by_score, deliver
 from crawlrank.pipeline.data.parquet import deliver_rows
 from crawlrank.pipeline.data.scores_file import write_parquet
 from crawlrank.pipeline.engines.text.rounds import rank, scores_in
-from crawlrank.pipeline.ranking.stop import Round, Stop
+from crawlrank.pipeline.ranking.options import Round, Stop
 from crawlrank.pipeline.steps import ArchiveReport, ArchiveTask, StepResult
-from crawlrank.pipeline.workfolder.counting import add_counters
+from crawlrank.pipeline.workfolder.archives import add_counters
 
 
 def extract_links(
@@ -356,3 +359,47 @@ def delivering(
         yield beside, list(folders)
         for folder, (output, key) in zip(folders, outputs.items(), strict=True):
             deliver(folder, Path(output), key)
+
+
+def select_links(
+    links: Locations,
+    captures: Locations,
+    output: PathOrUrl | None,
+    folds: PathOrUrl,
+    launcher: Launcher,
+    rules: CaptureRules,
+    *,
+    www: Www = "strip",
+    timed: bool = False,
+) -> StepResult:
+    """Write the links that count of the captures of each page, and the keys that fold into others.
+
+    links, captures: of extract_links with its options timestamps and canonical. output: only with
+    rules.latest; otherwise all links count. timed: raise BadInput where captures have times and no
+    link has one, as after an extraction without that option.
+    """
+    outputs = {folds: ORDER["folds"], **({output: ORDER["selected"]} if output else {})}
+    with (
+        delivering(launcher, outputs) as (near, (folded, *selected)),
+        near.workplace("candidates") as tmp,
+    ):
+        links_output = selected[0] if selected else join(tmp, "selected")  # not written then
+        outcome, folders = select_links_job.run(
+            links, captures, links_output, join(tmp, "candidates"), near, rules, www=www
+        )
+        dated, undated, of_captures = (outcome.counters.pop(name, 0) for name in TIMES)
+        if timed and undated and of_captures and not dated:
+            raise _without_times(links)
+        fold_outcome = fold_chains.run(folders, folded, near, rules.circle_target)
+    rows = {"selected": outcome.rows["main"]} if output else {}
+    counters = Counter({**outcome.counters, **fold_outcome.counters})
+    return StepResult({**rows, "folds": fold_outcome.rows["main"]}, dict(sorted(counters.items())))
+
+
+def _without_times(links: Locations) -> BadInput:
+    return BadInput(
+        ", ".join(map(str, links)),
+        "no link has a timestamp",
+        "`target source hop timestamp`",
+        "Make links and captures with `crawlrank step extract-links --timestamps --canonical`.",
+    )

@@ -31,7 +31,7 @@ B is not negative, and cash makes 2 (m + 1) steps on average at most before the 
 it, m being the largest outdegree. With M = (I - B)^-1, V = (v, 0) and W = (0, w), x = M V + M W +
 M r. What is wrong with it are M r and the ratio v : w. Cash that the virtual page gave as authority
 cash comes back as hub cash with some probability p, and q the other way round; the fixed point has
-v p = w q, and here N |v p - w q| <= |r|_1. With p + q >= t, which hits_loops.crossing gives, there
+v p = w q, and here N |v p - w q| <= |r|_1. With p + q >= t, which crossing gives, there
 is a multiple x* of the fixed point with
     |x - x*|_1 <= d = l |r|_1 + k min(2 l, (|x|_1 + l |r|_1) / min(v, w) / N) with l = 2 (m + 1),
     k = |r|_1 / t, and |v - v*| <= d/N;
@@ -50,6 +50,10 @@ authority cash, hub cash of pages without links, and that of pages with links. W
 to another follows from their sums. The factors are those for which as much comes to each group as
 leaves it (iterative aggregation and disaggregation: Koury, McAllister, Stewart, SIAM J. Alg. Disc.
 Meth. 5, 1984). All cash together stays what it is.
+
+Both kinds of cash move along the incoming edges of the page that is read. Its authority cash is
+summed from what its sources held as hubs, as in OPIC. The hub cash that it gives to them is handed
+out at once.
 """
 
 from __future__ import annotations
@@ -62,16 +66,138 @@ from typing import NamedTuple
 import numpy as np
 
 from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.machine.machine_code import loop
 from crawlrank.pipeline.data.csr import Csr, Ids, Offsets
 from crawlrank.pipeline.data.graph import Floats, Positions
 from crawlrank.pipeline.data.memory import LOOPS, require_memory
-from crawlrank.pipeline.ranking.cash import loops
-from crawlrank.pipeline.ranking.cash.loops import total
-from crawlrank.pipeline.ranking.cash.opic_cycles import share_of
+from crawlrank.pipeline.ranking.cash.opic_cycles import BLOCK, UNIT, share_of, total
 from crawlrank.pipeline.ranking.certificate import SAFETY
 from crawlrank.pipeline.ranking.inputs import RELEVANCE
+from crawlrank.pipeline.ranking.options import Round
 from crawlrank.pipeline.ranking.solution import Problem, Solution, State, exact
-from crawlrank.pipeline.ranking.stop import Round
+
+
+@loop
+def kept_part(parents: int, part: float) -> float:
+    """The part of its authority cash that a page does not give to its parents; what is no more than
+    the rounding of the others is nothing."""
+    kept = 1 - parents * part
+    return kept if kept > 8 * UNIT else 0.0
+
+
+@loop
+def kept_back(offsets: Offsets, part: Floats, authority: Floats) -> float:
+    """The authority cash that pages give to the virtual page, all together."""
+    high = low = 0.0
+    for page in range(len(authority)):
+        term = kept_part(offsets[page + 1] - offsets[page], part[page]) * authority[page]
+        following = high + term
+        added = following - high
+        low += (high - (following - added)) + (term - added)
+        high = following
+    return high + low
+
+
+@loop
+def read_both(
+    offsets: Offsets,
+    sources: Ids,
+    share: Floats,
+    part: Floats,
+    start: float,
+    authority: Floats,
+    hub: Floats,
+    waiting: Floats,
+    kept: float,
+    rest: float,
+) -> None:
+    """Read all pages, one after the other. authority, hub: what each had when it was read last.
+    waiting: hub cash that a page got from pages since then. All three are changed in place. start:
+    of either kind, what each has besides that nobody gave. kept, rest: what all pages together gave
+    to the virtual page when they were read last, of authority and of hub cash."""
+    n = len(hub)
+    for page in range(n):
+        cash, begin, end = start + kept / n, offsets[page], offsets[page + 1]
+        for k in range(begin, end):
+            cash += share[sources[k]] * hub[sources[k]]
+        of_hub = start + rest / n + waiting[page]
+        waiting[page] = 0.0
+        kept += kept_part(end - begin, part[page]) * (cash - authority[page])
+        rest += share[page] * (of_hub - hub[page])
+        authority[page], hub[page] = cash, of_hub
+        given = part[page] * cash
+        for k in range(begin, end):
+            waiting[sources[k]] += given
+
+
+@loop
+def hub_flow(
+    offsets: Offsets, sources: Ids, part: Floats, authority: Floats, flow: Floats, low: Floats
+) -> None:
+    """What each page would get as a hub if all gave their authority cash, and what the rounding of
+    that sum took away."""
+    flow[:] = 0.0
+    low[:] = 0.0
+    for page in range(len(authority)):
+        term = part[page] * authority[page]
+        for k in range(offsets[page], offsets[page + 1]):
+            source = sources[k]
+            high = flow[source]
+            following = high + term
+            added = following - high
+            low[source] += (high - (following - added)) + (term - added)
+            flow[source] = following
+
+
+@loop
+def authority_flow(
+    offsets: Offsets, sources: Ids, share: Floats, hub: Floats, flow: Floats
+) -> None:
+    """What each page would get as an authority if all gave their hub cash."""
+    for page in range(len(flow)):
+        high = low = 0.0
+        for k in range(offsets[page], offsets[page + 1]):
+            term = share[sources[k]] * hub[sources[k]]
+            following = high + term
+            added = following - high
+            low += (high - (following - added)) + (term - added)
+            high = following
+        flow[page] = high + low
+
+
+@loop
+def differences(
+    held: Floats, flow: Floats, degrees: Ids | Offsets, gift: float, mean: float
+) -> tuple[float, float, float, float]:
+    """Sum of |r| and max|r| of r = held - flow - gift; then both with what rounding may have
+    taken from each. degrees: terms of each flow. mean: all cash by the pages, for the rounding of
+    the parts that go to the virtual page."""
+    whole = most = sure = surest = 0.0
+    for begin in range(0, len(held), BLOCK):
+        block = block_sure = 0.0
+        for page in range(begin, min(begin + BLOCK, len(held))):
+            r, terms = abs(held[page] - flow[page] - gift), UNIT * degrees[page]
+            doubt = (16 * UNIT + terms * terms) * (held[page] + flow[page] + gift + mean)
+            block += r
+            block_sure += r + doubt
+            most, surest = max(most, r), max(surest, r + doubt)
+        whole += block
+        sure += block_sure
+    return whole, most, sure, surest
+
+
+@loop
+def crossing(offsets: Offsets, sources: Ids, share: Floats, part: Floats) -> float:
+    """At least how likely cash changes its kind before it comes back to the virtual page: the sum
+    of both kinds, see opic_hits_cycles.py. It counts paths of one link."""
+    likely = 0.0
+    for page in range(len(share)):
+        block, parents = 0.0, offsets[page + 1] - offsets[page]
+        for k in range(offsets[page], offsets[page + 1]):
+            block += share[sources[k]]
+        likely += block * (part[page] + kept_part(parents, part[page]))
+    return likely / len(share)
+
 
 NONE = (1.0, 1.0, 1.0)
 
@@ -113,7 +239,7 @@ HUGE = 1e6  # a bound that says nothing
 HITS_BYTES = 108  # a node: twelve columns, and the ends of its edges and its outdegree
 
 
-Imbalances = tuple[float, float, float, float]  # see hits_loops.differences
+Imbalances = tuple[float, float, float, float]  # see differences
 
 
 class _Cash(NamedTuple):
@@ -142,7 +268,7 @@ class _Chain(NamedTuple):
 
     def gifts(self, cash: _Cash) -> tuple[float, float]:
         """N v and N w."""
-        kept = loops.kept_back(self.csr.offsets, self.part, cash.authority)
+        kept = kept_back(self.csr.offsets, self.part, cash.authority)
         return kept, total(self.share, cash.hub)
 
 
@@ -163,7 +289,7 @@ def solve(problem: Problem) -> Solution:
             _balance(chain, cash)
         start, of_cash = 0.0 if rounds else 0.5 / n, (cash.authority, cash.hub, cash.waiting)
         parts = chain.share, chain.part
-        loops.read_both(*chain.edges, *parts, start, *of_cash, *chain.gifts(cash))
+        read_both(*chain.edges, *parts, start, *of_cash, *chain.gifts(cash))
         entry = _entry(len(rounds) + 1, chain, cash)
         rounds.append({**entry, "seconds": round(time.monotonic() - started, 3)})
         problem.on_round(rounds[-1], rounds, lambda: State(cash.vector, 0.0, rounds))
@@ -200,10 +326,10 @@ def parts_of(relevance: Floats, parents: Positions) -> Floats:
 def _chain(csr: Csr, relevance: Floats) -> _Chain:
     parents = np.diff(csr.offsets)
     share, part = share_of(csr), parts_of(relevance, parents)
-    if loops.kept_back(csr.offsets, part, (parents > 0).astype(np.float64)) == 0:
+    if kept_back(csr.offsets, part, (parents > 0).astype(np.float64)) == 0:
         what, cure = "all pages keep nothing back", "Give some pages less relevance."
         raise BadInput("relevance", what, "some that are not fully relevant", cure)
-    likely = loops.crossing(csr.offsets, csr.sources, share, part)
+    likely = crossing(csr.offsets, csr.sources, share, part)
     return _Chain(csr, share, part, likely, (np.empty(csr.nodes), np.empty(csr.nodes)))
 
 
@@ -267,8 +393,8 @@ def _imbalances(chain: _Chain, cash: _Cash, v: float, w: float) -> tuple[Imbalan
     """Sum and maximum of |r_a|, and both with what rounding may have done; the same of |r_b|."""
     csr, (flow, low) = chain.csr, chain.rooms
     mean = float(cash.authority.sum() + cash.hub.sum()) / csr.nodes
-    loops.authority_flow(*chain.edges, chain.share, cash.hub, flow)
-    by_a = loops.differences(cash.authority, flow, np.diff(csr.offsets), v, mean)
-    loops.hub_flow(*chain.edges, chain.part, cash.authority, flow, low)
+    authority_flow(*chain.edges, chain.share, cash.hub, flow)
+    by_a = differences(cash.authority, flow, np.diff(csr.offsets), v, mean)
+    hub_flow(*chain.edges, chain.part, cash.authority, flow, low)
     flow += low
-    return by_a, loops.differences(cash.hub, flow, csr.outdegrees, w, mean)
+    return by_a, differences(cash.hub, flow, csr.outdegrees, w, mean)

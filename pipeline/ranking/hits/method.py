@@ -28,19 +28,21 @@ from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.pipeline.data.csr import Ids, Offsets, Team, read_only, team_of
 from crawlrank.pipeline.data.graph import Floats, Positions
 from crawlrank.pipeline.ranking.exact_sums import sum_of
-from crawlrank.pipeline.ranking.hits.kernels import gather_exactly, square_sum, turn
 from crawlrank.pipeline.ranking.hits.lanczos import (
     LEAST_STEPS,
     STEPS,
     Links,
     Pair,
     cycle,
+    gather_exactly,
     measured,
     second,
+    square_sum,
+    turn,
 )
 from crawlrank.pipeline.ranking.inputs import PERTURB, RELEVANCE
+from crawlrank.pipeline.ranking.options import Round, Stop
 from crawlrank.pipeline.ranking.solution import OnState, Problem, Solution, State
-from crawlrank.pipeline.ranking.stop import Round, Stop
 
 HOPED = 0.1  # gap, relative, that the residual is made small enough for before the gap is looked at
 

@@ -31,10 +31,10 @@ import numpy as np
 from crawlrank.jobs.kernel.rank.plain_round import UNIT
 from crawlrank.pipeline.data.csr import Ids, Offsets, Range, Team, id_type, read_only
 from crawlrank.pipeline.data.graph import Floats
+from crawlrank.pipeline.ranking.options import Round, Stop
 from crawlrank.pipeline.ranking.pagerank import kernels
 from crawlrank.pipeline.ranking.pagerank.terms import Terms
 from crawlrank.pipeline.ranking.solution import OnState, Solution, State
-from crawlrank.pipeline.ranking.stop import Round, Stop
 
 PATIENCE = 4  # sweeps before their differences tell a ratio
 SETTLED = 0.02  # how much two ratios may differ

@@ -26,6 +26,7 @@ import numpy as np
 from crawlrank.jobs.kernel.rank.equation import RECIPE
 from crawlrank.jobs.kernel.rank.plain_round import UNIT
 from crawlrank.pipeline.data.graph import Floats, Positions
+from crawlrank.pipeline.ranking.options import Round
 from crawlrank.pipeline.ranking.sites.graph import (
     SiteGraph,
     shared,
@@ -34,7 +35,6 @@ from crawlrank.pipeline.ranking.sites.graph import (
     weighted_sweep,
 )
 from crawlrank.pipeline.ranking.solution import Problem, Solution, State
-from crawlrank.pipeline.ranking.stop import Round
 
 ROUNDING = 1 + 16 * UNIT  # of the quotients of the bounds
 

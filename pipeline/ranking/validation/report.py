@@ -10,10 +10,10 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from crawlrank.jobs.kernel.errors import NotConverged, count_of
-from crawlrank.pipeline.ranking.agreement import Overlap
 from crawlrank.pipeline.ranking.certificate import Certificate
 from crawlrank.pipeline.ranking.opic import OpicResult
 from crawlrank.pipeline.ranking.options import ValidationOptions
+from crawlrank.pipeline.ranking.ratings import Overlap
 from crawlrank.pipeline.terminal import TextTable
 
 WIDEST = 10  # classes that a table of them still fits on a screen

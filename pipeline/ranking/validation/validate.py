@@ -33,13 +33,13 @@ import numpy.typing as npt
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.formats.order import DIGITS
 from crawlrank.pipeline.data.graph import Floats, Graph, Mask
-from crawlrank.pipeline.ranking.agreement import TOP_PERCENTS, confusion, overlap
 from crawlrank.pipeline.ranking.bounds import digits_for, rounded
 from crawlrank.pipeline.ranking.certificate import Certificate, certificate
 from crawlrank.pipeline.ranking.classes import Classes, Order, Preferences, cut, possible
 from crawlrank.pipeline.ranking.correlations import kendall, spearman
 from crawlrank.pipeline.ranking.opic import Checkpoint, OpicResult, opic
 from crawlrank.pipeline.ranking.options import ValidationOptions
+from crawlrank.pipeline.ranking.ratings import TOP_PERCENTS, confusion, overlap
 from crawlrank.pipeline.ranking.validation.report import (
     ClassComparison,
     OrderComparison,

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 
@@ -24,7 +25,7 @@ from crawlrank.jobs.kernel.formats.lines import DUMMY, parse_capture
 from crawlrank.jobs.kernel.formats.reading import parts
 from crawlrank.jobs.kernel.formats.rows import UNKNOWN
 from crawlrank.jobs.kernel.rank.teleport import FILE, Teleport
-from crawlrank.pipeline.data.csr import Csr
+from crawlrank.pipeline.data.csr import SOURCES, Csr, id_type
 from crawlrank.pipeline.data.database import batches
 from crawlrank.pipeline.data.graph import Floats, Mask, Positions, Targets
 from crawlrank.pipeline.workfolder.results.finished import (
@@ -35,7 +36,6 @@ from crawlrank.pipeline.workfolder.results.finished import (
     LinksOfNodes,
     Node,
 )
-from crawlrank.pipeline.workfolder.results.linked import links_by_target
 
 SQL_TYPES = {"string": "VARCHAR", "int32": "INTEGER", "int64": "BIGINT", "double": "DOUBLE"}
 #: a row for each link, of the table of ranks; `dummy` is a target of nodes without links
@@ -281,3 +281,34 @@ def _find(data: mmap.mmap, beginning: bytes, begin: int, end: int) -> int:
 def _line(data: mmap.mmap, at: int) -> bytes:
     end = data.find(b"\n", at)
     return data[at : len(data) if end < 0 else end]
+
+
+def links_by_target(db: duckdb.DuckDBPyConnection, linked: str, nodes: int, folder: Path) -> Csr:
+    """The graph of a view with the columns source and target, of text. folder: for the file.
+
+    Raises BadInput for an id of no node.
+    """
+    real = f"FROM {linked} WHERE target <> '{DUMMY.decode()}'"
+    rows: Any = db.execute(f"SELECT count(*) {real}").fetchall()
+    edges = int(rows[0][0])
+    kind: Any = id_type(nodes)
+    sources: Any = (
+        np.lib.format.open_memmap(folder / SOURCES, "w+", kind, (edges,))
+        if edges
+        else np.empty(0, kind)
+    )
+    indegrees, at = np.zeros(nodes, np.int64), 0
+    outdegrees: Any = np.zeros(nodes, kind)
+    query = f"SELECT target::BIGINT AS target, source::BIGINT AS source {real} ORDER BY 1, 2"
+    for batch in batches(db, query):
+        targets, origins = (batch[name].to_numpy() for name in ("target", "source"))
+        for ids in (targets, origins):
+            if len(ids) and not 0 <= ids.min() <= ids.max() < nodes:
+                raise BadInput(str(folder), "an id of no node", f"ids below {nodes}")
+        sources[at : at + len(batch)] = origins
+        at += len(batch)
+        np.add.at(indegrees, targets, 1)
+        np.add.at(outdegrees, origins, kind(1))
+    offsets = np.zeros(nodes + 1, np.int64)
+    np.cumsum(indegrees, out=offsets[1:])
+    return Csr(offsets, sources, outdegrees)

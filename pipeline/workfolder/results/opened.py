@@ -1,16 +1,20 @@
-"""A finished work folder opened. Of all readers, only this module asks which engine made it."""
+"""A finished work folder opened, and the scores and URIs of one, as `export-precedence` takes them.
+Of all readers, only this module asks which engine made the folder.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.storage.opening import is_url
-from crawlrank.pipeline.steps import EMBEDDED
+from crawlrank.pipeline.ranking.bounds import Bounds, bounds_of
+from crawlrank.pipeline.steps import EMBEDDED, RANK
+from crawlrank.pipeline.workfolder.imported import WITHOUT_URIS
 from crawlrank.pipeline.workfolder.manifest import Manifest
-from crawlrank.pipeline.workfolder.results.dataset_folders import finished_manifest
+from crawlrank.pipeline.workfolder.results.dataset_folders import DatasetFolders, finished_manifest
 
 if TYPE_CHECKING:
     import duckdb
@@ -64,3 +68,32 @@ def as_text_cure(where: str) -> str | None:
     else:
         return None
     return f"The datasets of {work} {how}: `crawlrank export --format text` writes them as text."
+
+
+class ScoresAndUris(NamedTuple):
+    """digits: that scores share to count as equal. bounds: of the error of a score, if known."""
+
+    scores: Path
+    uris: Path | None
+    digits: int
+    bounds: Bounds | None
+
+
+def scores_of_work(work: Path, tmp: Path) -> ScoresAndUris:
+    """The scores of the ranking in a folder. tmp: for datasets at a URL. Raises BadInput where it
+    is not finished."""
+    manifest = finished_manifest(work)
+    folders = DatasetFolders(work, manifest, tmp)
+    with folders.reading():
+        has_uris = manifest.imported.get("kind") not in WITHOUT_URIS
+        scores = _table(folders.folder("scores"))
+        uris = _table(folders.folder("uris")) if has_uris else None
+    bounds = bounds_of(manifest.steps[RANK]["rounds"][-1])
+    digits = int(manifest.steps["join-scores"]["parameters"]["digits"])
+    return ScoresAndUris(scores, uris, digits, bounds)
+
+
+def _table(folder: Path) -> Path:
+    """The Parquet file of a dataset of columns, the folder of its parts otherwise."""
+    table = folder / f"{folder.name}.parquet"
+    return table if table.exists() else folder

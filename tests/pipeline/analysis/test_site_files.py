@@ -16,8 +16,8 @@ from support.runs import copy_of, finished, ranked, shared_warc
 
 from crawlrank.pipeline.analysis.host_table import SITE_COLUMNS, read_sites
 from crawlrank.pipeline.analysis.table_files import SITE_ENDINGS, write_table
-from crawlrank.pipeline.engines.embedded.sites.collapsing import SCHEMA
-from crawlrank.pipeline.engines.embedded.sites.collapsing import SITES as WRITTEN
+from crawlrank.pipeline.engines.embedded.sites import SCHEMA
+from crawlrank.pipeline.engines.embedded.sites import SITES as WRITTEN
 
 #: b and c have one link from a each; d has those of b and c
 WEB = {

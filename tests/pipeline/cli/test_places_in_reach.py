@@ -12,7 +12,7 @@ from support.paths import LOOPBACK
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.pipeline.options import RunOptions
 from crawlrank.pipeline.progress import reporter
-from crawlrank.pipeline.run.engine import engine_of
+from crawlrank.pipeline.run.run import engine_of
 
 FAR = ("s3://bucket/crawl", "hdfs:///user/me/crawl")
 

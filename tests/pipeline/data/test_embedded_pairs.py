@@ -83,7 +83,7 @@ MEASURED = """
 import sys, tempfile
 from pathlib import Path
 import numpy as np
-from crawlrank.pipeline.engines.embedded.graph.gen_graph import write_graph
+from crawlrank.pipeline.engines.embedded.gen_graph import write_graph
 
 nodes, pieces = 200_000, 80
 

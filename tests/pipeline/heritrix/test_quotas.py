@@ -12,7 +12,7 @@ from support.runs import finished
 
 from crawlrank.pipeline.heritrix.job_beans import quota_sheets, quotas_of, shared, surt_prefixes
 from crawlrank.pipeline.precedence.page_table import RankedPages
-from crawlrank.pipeline.workfolder.results.scores_of_work import scores_of_work
+from crawlrank.pipeline.workfolder.results.opened import scores_of_work
 
 SCORES = st.dictionaries(st.sampled_from("abcdefgh"), st.floats(0, 1e6), min_size=1)
 

@@ -14,7 +14,7 @@ from support.runs import finished, shared_warc
 
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.pipeline.lab.watch import Drawn, best, drawn_around, drawn_best
-from crawlrank.pipeline.workfolder.results.page_keys import NotAURI
+from crawlrank.pipeline.workfolder.results.weights import NotAURI
 
 Works = dict[str, list[Path]]
 ENGINES = pytest.mark.parametrize("engine", ["columns", "text"])

@@ -10,7 +10,7 @@ import pytest
 
 import crawlrank
 from crawlrank.pipeline.cli.commands import loaded
-from crawlrank.pipeline.ranking.stop import Stop
+from crawlrank.pipeline.ranking.options import Stop
 
 #: what a command shows or writes, of which a function gives its result
 OF_COMMANDS = {"quiet", "verbose", "json", "dry-run", "estimate", "config", "log", "memory"}

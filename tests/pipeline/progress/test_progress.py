@@ -20,7 +20,7 @@ from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.pipeline.progress.bars import Bars
 from crawlrank.pipeline.progress.plain_lines import Plain
 from crawlrank.pipeline.progress.reporter import ProgressTracker, duration
-from crawlrank.pipeline.ranking.stop import Round, Stop
+from crawlrank.pipeline.ranking.options import Round, Stop
 
 
 def test_plain_lines_are_rare(capsys: pytest.CaptureFixture[str]) -> None:

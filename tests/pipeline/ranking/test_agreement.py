@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from crawlrank.pipeline.ranking.agreement import (
+from crawlrank.pipeline.ranking.ratings import (
     RankAgreement,
     agreement,
     best_first,

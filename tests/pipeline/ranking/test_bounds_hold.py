@@ -23,12 +23,12 @@ from crawlrank.jobs.kernel.rank.equation import Equation
 from crawlrank.jobs.kernel.rank.plain_round import DOUBT, UNIT, RoundSums, RoundTally, new_score
 from crawlrank.pipeline.data.graph import Floats
 from crawlrank.pipeline.ranking.bounds import bounds_of
+from crawlrank.pipeline.ranking.options import Round, Stop
 from crawlrank.pipeline.ranking.pagerank import method as pagerank
 from crawlrank.pipeline.ranking.pagerank.kernels import divide, plain
-from crawlrank.pipeline.ranking.pagerank.plain import SUMS
+from crawlrank.pipeline.ranking.pagerank.method import SUMS
 from crawlrank.pipeline.ranking.pagerank.terms import WeightedLinks
 from crawlrank.pipeline.ranking.solution import Problem
-from crawlrank.pipeline.ranking.stop import Round, Stop
 
 MUCH = 1 << 40
 Long = np.longdouble

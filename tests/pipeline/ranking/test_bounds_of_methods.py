@@ -21,10 +21,10 @@ from crawlrank.pipeline.data.graph import Floats, Graph
 from crawlrank.pipeline.ranking.bounds import bounds_of
 from crawlrank.pipeline.ranking.cash import opic_cycles, opic_hits_cycles
 from crawlrank.pipeline.ranking.hits import method as hits
+from crawlrank.pipeline.ranking.options import Stop
 from crawlrank.pipeline.ranking.sites import method as sites
 from crawlrank.pipeline.ranking.sites.graph import SiteGraph
 from crawlrank.pipeline.ranking.solution import Problem, Solution
-from crawlrank.pipeline.ranking.stop import Stop
 
 MUCH = 1 << 40
 

@@ -17,8 +17,8 @@ from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.pipeline.data.graph import Floats, Graph
 from crawlrank.pipeline.ranking.hits import lanczos
 from crawlrank.pipeline.ranking.hits.method import of_probabilities, solve
+from crawlrank.pipeline.ranking.options import Round, Stop
 from crawlrank.pipeline.ranking.solution import Problem, Solution, State
-from crawlrank.pipeline.ranking.stop import Round, Stop
 
 MUCH = 1 << 40
 WEB = web_like(200, seed=4)

@@ -12,8 +12,8 @@ from support.graphs import csr_of, web_like
 
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.pipeline.ranking.methods import METHODS, Scoring, method_of
+from crawlrank.pipeline.ranking.options import Stop
 from crawlrank.pipeline.ranking.solution import Problem
-from crawlrank.pipeline.ranking.stop import Stop
 
 WEB = web_like(300, seed=2)
 

@@ -17,10 +17,10 @@ from support.paths import REFERENCE
 from crawlrank.pipeline.data.graph import Floats, Graph, read_graph
 from crawlrank.pipeline.ranking import personalized
 from crawlrank.pipeline.ranking.hits import method as hits
+from crawlrank.pipeline.ranking.options import Stop
 from crawlrank.pipeline.ranking.pagerank import method as pagerank
 from crawlrank.pipeline.ranking.pagerank.terms import WeightedLinks
 from crawlrank.pipeline.ranking.solution import Problem
-from crawlrank.pipeline.ranking.stop import Stop
 
 FINE = Stop(tolerance=1e-11, max_rounds=1000)
 LDBC = ("pr__dir", "pr__undir", "example__example-directed", "example__example-undirected")

@@ -9,10 +9,10 @@ from support.graphs import csr_of, graph_of, web_like
 
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.pipeline.data.graph import Floats, Graph
+from crawlrank.pipeline.ranking.options import Stop
 from crawlrank.pipeline.ranking.pagerank import method as pagerank
 from crawlrank.pipeline.ranking.personalized import solve
 from crawlrank.pipeline.ranking.solution import Problem, Solution
-from crawlrank.pipeline.ranking.stop import Stop
 
 WEB = web_like(400, seed=5)
 FINE = Stop(tolerance=1e-13)

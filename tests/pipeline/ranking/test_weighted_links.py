@@ -10,10 +10,10 @@ from support.graphs import csr_of, graph_of, untimed, web_like
 from crawlrank.pipeline.data.graph import Floats, Graph
 from crawlrank.pipeline.ranking import personalized
 from crawlrank.pipeline.ranking.inputs import LinkWeights, parsed_link_weights
+from crawlrank.pipeline.ranking.options import Round, Stop
 from crawlrank.pipeline.ranking.pagerank import method as pagerank
 from crawlrank.pipeline.ranking.pagerank.terms import WeightedLinks
 from crawlrank.pipeline.ranking.solution import Problem, Solution, State
-from crawlrank.pipeline.ranking.stop import Round, Stop
 
 WEB = web_like(400, seed=5)
 HOSTS = np.arange(WEB.nodes) // 7 % 20  # of several runs of pages each

@@ -13,9 +13,9 @@ from support.graphs import csr_of, graph_of
 
 from crawlrank.pipeline.data.graph import Floats, Graph
 from crawlrank.pipeline.ranking.hits import method as hits
+from crawlrank.pipeline.ranking.options import Stop
 from crawlrank.pipeline.ranking.personalized import solve
 from crawlrank.pipeline.ranking.solution import Problem
-from crawlrank.pipeline.ranking.stop import Stop
 
 MUCH = 1 << 40
 

@@ -34,13 +34,13 @@ from crawlrank.pipeline.cli import main
 from crawlrank.pipeline.data.memory import LEAST, Memory
 from crawlrank.pipeline.engines.contract import Ranking
 from crawlrank.pipeline.engines.embedded.engine import EmbeddedEngine
+from crawlrank.pipeline.engines.embedded.text_files.export_text import export_text
 from crawlrank.pipeline.engines.text.packed_ranking import rank_packed
-from crawlrank.pipeline.export_text import export_text
 from crawlrank.pipeline.precedence.options import PrecedenceOptions
 from crawlrank.pipeline.ranking.methods import METHODS
+from crawlrank.pipeline.ranking.options import Stop
 from crawlrank.pipeline.ranking.pagerank.method import solve
 from crawlrank.pipeline.ranking.solution import Problem
-from crawlrank.pipeline.ranking.stop import Stop
 from crawlrank.pipeline.ranking.validation.validate import validate
 from support.faults.forks import SERVER, forked
 

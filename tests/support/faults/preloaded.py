@@ -10,8 +10,7 @@ import numpy as np
 
 from crawlrank.jobs.kernel.rank import packed_loops  # noqa: F401
 from crawlrank.pipeline.data.csr import open_csr
-from crawlrank.pipeline.engines.embedded.graph.gen_graph import opic_graph, write_graph
-from crawlrank.pipeline.engines.embedded.graph.transposition import transposed
+from crawlrank.pipeline.engines.embedded.gen_graph import opic_graph, transposed, write_graph
 from crawlrank.pipeline.ranking.opic import opic
 from support.commands import preloaded  # noqa: F401
 from support.faults import failpoints, stopping  # noqa: F401

@@ -21,8 +21,8 @@ from typing import Any
 from crawlrank.pipeline.engines.contract import Ranking
 from crawlrank.pipeline.options import RunOptions
 from crawlrank.pipeline.progress.reporter import Reporter, ReporterGroup
-from crawlrank.pipeline.ranking.stop import OnRound, Round
-from crawlrank.pipeline.run.engine import MakeEngine, engine_of
+from crawlrank.pipeline.ranking.options import OnRound, Round
+from crawlrank.pipeline.run.run import MakeEngine, engine_of
 from crawlrank.pipeline.steps import StepEntry
 from crawlrank.pipeline.workfolder.lock import looked_at
 from crawlrank.pipeline.workfolder.manifest import Manifest

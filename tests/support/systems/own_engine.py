@@ -9,7 +9,7 @@ import click
 
 from crawlrank.pipeline.cli import CommandGroup, main
 from crawlrank.pipeline.cli.run import ENGINE
-from crawlrank.pipeline.run.engine import MakeEngine
+from crawlrank.pipeline.run.run import MakeEngine
 
 
 class _Group(CommandGroup):

@@ -30,7 +30,7 @@ from crawlrank.pipeline.data.graph import CURE, refuse_node
 from crawlrank.pipeline.data.pairs import Pairs
 from crawlrank.pipeline.data.parquet import CHECKED
 from crawlrank.pipeline.engines.embedded.canonicalization.canonicalize import URIS, URIS_SCHEMA
-from crawlrank.pipeline.engines.embedded.graph.gen_graph import write_graph
+from crawlrank.pipeline.engines.embedded.gen_graph import write_graph
 from crawlrank.pipeline.engines.embedded.ids import IDS, MAP
 from crawlrank.pipeline.engines.embedded.ids import SCHEMA as MAP_SCHEMA
 from crawlrank.pipeline.precedence.scored import decoded, insert, row_batches

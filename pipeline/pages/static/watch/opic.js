@@ -1,6 +1,6 @@
 "use strict";
 // OPIC, one read after another: the equations, and the order of all sums, of Python's simulation
-// (pipeline/lab/simulation.py and opic_loops.py), so that both give the same numbers.
+// (pipeline/lab/simulation.py and pipeline/ranking/opic.py), so that both give the same numbers.
 //
 // All pages together hold cash 1. A page that is read records its cash and gives it away: to each of
 // its d targets and to the virtual page, which pays it at once to all pages in equal parts. With

@@ -22,8 +22,8 @@ import zstandard
 from support.inputs.archive_samples import each, extracted, page, warc
 from support.inputs.mutation_samples import DEFLATED, answer, wacz
 
+from crawlrank.jobs.kernel.links.header_links import LONGEST_ROBOTS
 from crawlrank.jobs.kernel.links.html_documents import MOST_FRAMED, MOST_REFERENCES
-from crawlrank.jobs.kernel.links.robots import LONGEST_ROBOTS
 from crawlrank.jobs.kernel.markup.html_pieces import LONGEST_PAGE, MOST_TAGS, pieces
 
 LIMIT = 2**20

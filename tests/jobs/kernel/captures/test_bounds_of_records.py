@@ -21,7 +21,7 @@ from crawlrank.jobs.kernel.archive.zip_files import EntrySums, FilePart, Inflate
 from crawlrank.jobs.kernel.captures.extraction import extract
 from crawlrank.jobs.kernel.captures.extraction_options import DEFAULTS, ExtractionOptions
 from crawlrank.pipeline.analysis.inspection import inspect_archive
-from crawlrank.pipeline.engines.embedded.archive_extraction import ArchiveWork, extract_archive
+from crawlrank.pipeline.engines.embedded.range_extraction import ArchiveWork, extract_archive
 from crawlrank.pipeline.steps import ArchiveTask
 
 EMPTY = b"WARC/1.0\r\nContent-Length: 0\r\n\r\n\r\n\r\n"

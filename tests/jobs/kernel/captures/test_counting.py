@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from crawlrank.jobs.kernel.captures.counters import MAX_TYPES
-from crawlrank.pipeline.workfolder.counting import add_counters
+from crawlrank.pipeline.workfolder.archives import add_counters
 
 
 def test_sums_and_bounds() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crawlrank.jobs.kernel.links.robots import robots_references
+from crawlrank.jobs.kernel.links.header_links import robots_references
 
 
 def test_lines() -> None:

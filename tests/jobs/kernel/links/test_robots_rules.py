@@ -8,10 +8,9 @@ import time
 import pytest
 from support.drawing import examples
 
-from crawlrank.jobs.kernel.links.header_links import header_nofollow
+from crawlrank.jobs.kernel.links.header_links import header_nofollow, robots_nofollow
 from crawlrank.jobs.kernel.links.html_links import html_links
 from crawlrank.jobs.kernel.links.link_rules import asks_nofollow
-from crawlrank.jobs.kernel.links.robots import robots_nofollow
 
 #: rules -> whether they say nofollow, in a meta element and in a header
 CASES = {

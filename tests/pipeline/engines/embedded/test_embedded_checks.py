@@ -33,8 +33,8 @@ from crawlrank.pipeline.data.parquet import CHECKED, parquet_batches
 from crawlrank.pipeline.data.scores_file import open_scores
 from crawlrank.pipeline.engines.embedded.ranks import read_checkpoint, write_checkpoint
 from crawlrank.pipeline.engines.text.packed_ranking import rank_packed
+from crawlrank.pipeline.ranking.options import Stop
 from crawlrank.pipeline.ranking.solution import State
-from crawlrank.pipeline.ranking.stop import Stop
 
 # ---- the graph
 

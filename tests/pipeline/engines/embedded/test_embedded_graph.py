@@ -29,14 +29,14 @@ from crawlrank.pipeline.engines.embedded.canonicalization.canonicalize import (
     usual_partitions,
 )
 from crawlrank.pipeline.engines.embedded.columns import BLOCK, CapturesWriter, LinksWriter
-from crawlrank.pipeline.engines.embedded.graph.gen_graph import (
+from crawlrank.pipeline.engines.embedded.gen_graph import (
     GraphCounts,
     gen_graph,
     key_pairs,
     opic_graph,
+    transposed,
     write_graph,
 )
-from crawlrank.pipeline.engines.embedded.graph.transposition import transposed
 from crawlrank.pipeline.engines.embedded.ids import IdCounts, assign_ids
 from crawlrank.pipeline.engines.text import steps
 

@@ -41,9 +41,9 @@ from crawlrank.jobs.kernel.rank.plain_round import new_score
 from crawlrank.pipeline.data.csr import BLOCK
 from crawlrank.pipeline.data.graph import Graph, read_graph
 from crawlrank.pipeline.engines.text.rounds import rank as rank_by_jobs
+from crawlrank.pipeline.ranking.options import Round, Stop
 from crawlrank.pipeline.ranking.pagerank.method import solve
 from crawlrank.pipeline.ranking.solution import Problem, Solution
-from crawlrank.pipeline.ranking.stop import Round, Stop
 
 MUCH = 1 << 40
 WEB, MIDDLE, SMALL = (web_like(nodes, seed=3) for nodes in (2000, 500, 200))

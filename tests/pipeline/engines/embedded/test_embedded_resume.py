@@ -15,10 +15,10 @@ from crawlrank.pipeline.engines.contract import Ranking
 from crawlrank.pipeline.engines.embedded import ranks
 from crawlrank.pipeline.engines.embedded.ranks import rank
 from crawlrank.pipeline.ranking.methods import METHODS
+from crawlrank.pipeline.ranking.options import Round, Stop
 from crawlrank.pipeline.ranking.pagerank.method import solve
 from crawlrank.pipeline.ranking.pagerank.terms import WeightedLinks
 from crawlrank.pipeline.ranking.solution import Problem, State
-from crawlrank.pipeline.ranking.stop import Round, Stop
 
 PAGERANK = METHODS["pagerank"]
 MUCH = 1 << 40

@@ -12,9 +12,13 @@ from support.paths import LOOPBACK, SAMPLES
 
 from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
 from crawlrank.pipeline.data.workers import Tell
-from crawlrank.pipeline.engines.embedded.archive_extraction import ArchiveWork
 from crawlrank.pipeline.engines.embedded.extraction import extract_archives
-from crawlrank.pipeline.engines.embedded.range_extraction import JoinWork, Work, extract
+from crawlrank.pipeline.engines.embedded.range_extraction import (
+    ArchiveWork,
+    JoinWork,
+    Work,
+    extract,
+)
 from crawlrank.pipeline.steps import ArchiveReport
 from crawlrank.pipeline.workfolder.archives import archive_tasks, given_archives
 

@@ -22,9 +22,8 @@ from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.jobs.page_rank import PageRank
 from crawlrank.pipeline.options import RunOptions
 from crawlrank.pipeline.progress.reporter import Reporter
-from crawlrank.pipeline.ranking.stop import Stop
-from crawlrank.pipeline.run.engine import MakeEngine
-from crawlrank.pipeline.run.run import run
+from crawlrank.pipeline.ranking.options import Stop
+from crawlrank.pipeline.run.run import MakeEngine, run
 
 QUIET = ("--no-validate", "--quiet")
 WEB = {

@@ -24,8 +24,8 @@ from crawlrank.pipeline.data.graph import Floats, Graph
 from crawlrank.pipeline.engines.text.hits_rounds import hits_rounds, spare
 from crawlrank.pipeline.ranking.hits.lanczos import CHANCE
 from crawlrank.pipeline.ranking.hits.method import solve
+from crawlrank.pipeline.ranking.options import Round, Stop
 from crawlrank.pipeline.ranking.solution import Problem
-from crawlrank.pipeline.ranking.stop import Round, Stop
 
 
 def apart(nodes: int, best: int = 8) -> Graph:

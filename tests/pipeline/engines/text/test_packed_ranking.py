@@ -40,7 +40,7 @@ from crawlrank.pipeline.engines.text import packed_ranking
 from crawlrank.pipeline.engines.text.packed_ranking import rank_packed
 from crawlrank.pipeline.engines.text.rounds import rank
 from crawlrank.pipeline.ranking.certificate import certificate
-from crawlrank.pipeline.ranking.stop import Round, Stop
+from crawlrank.pipeline.ranking.options import Round, Stop
 
 WEB = web_like(400, seed=5)
 

@@ -25,9 +25,9 @@ from crawlrank.pipeline.data.datasets import ORDER, merged
 from crawlrank.pipeline.data.graph import Floats, Graph, read_graph
 from crawlrank.pipeline.engines.text.packed_ranking import rank_packed
 from crawlrank.pipeline.engines.text.rounds import rank
+from crawlrank.pipeline.ranking.options import Round, Stop
 from crawlrank.pipeline.ranking.pagerank.method import solve
 from crawlrank.pipeline.ranking.solution import Problem
-from crawlrank.pipeline.ranking.stop import Round, Stop
 
 WEB = web_like(300, seed=8)
 SEEDS = teleport(np.where(np.arange(300) % 41 == 3, 1.0 + np.arange(300) % 7, 0.0))

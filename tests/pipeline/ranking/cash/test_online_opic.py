@@ -15,8 +15,8 @@ from crawlrank.pipeline.data.graph import Floats, Graph
 from crawlrank.pipeline.lab.chain import chain_of
 from crawlrank.pipeline.lab.simulation import Simulation
 from crawlrank.pipeline.ranking.cash.opic_cycles import solve
+from crawlrank.pipeline.ranking.options import Stop
 from crawlrank.pipeline.ranking.solution import Problem, Solution, State
-from crawlrank.pipeline.ranking.stop import Stop
 
 FINE = Stop(tolerance=1e-12)
 WEB = web_like(300, seed=4)

@@ -13,8 +13,8 @@ from support.graphs import NAMED, csr_of, cycle, graph_of, graphs, star, web_lik
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.pipeline.data.graph import Floats, Graph
 from crawlrank.pipeline.ranking.cash.opic_hits_cycles import factors, parts_of, solve
+from crawlrank.pipeline.ranking.options import Stop
 from crawlrank.pipeline.ranking.solution import Problem, Solution, State
-from crawlrank.pipeline.ranking.stop import Stop
 
 FINE = Stop(tolerance=1e-11)
 WEB = web_like(120, seed=4)

@@ -10,10 +10,10 @@ import pytest
 from support.graphs import csr_of, graph_of, untimed
 
 from crawlrank.pipeline.data.graph import Floats
+from crawlrank.pipeline.ranking.options import Round, Stop
 from crawlrank.pipeline.ranking.sites.graph import SiteGraph
 from crawlrank.pipeline.ranking.sites.method import solve
 from crawlrank.pipeline.ranking.solution import Problem, Solution, State
-from crawlrank.pipeline.ranking.stop import Round, Stop
 
 FINE = Stop(tolerance=1e-12)
 STOPS = pytest.mark.parametrize("stop", [FINE, Stop(iterations=250)], ids=str)

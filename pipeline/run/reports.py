@@ -17,7 +17,7 @@ from crawlrank.pipeline.data.scores_file import best_first
 from crawlrank.pipeline.progress.run_state import RunState
 from crawlrank.pipeline.ranking.bounds import Bounds
 from crawlrank.pipeline.ranking.methods import method_of
-from crawlrank.pipeline.ranking.stop import Round
+from crawlrank.pipeline.ranking.options import Round
 from crawlrank.pipeline.ranking.validation.report import ValidationReport
 from crawlrank.pipeline.steps import RANK
 from crawlrank.pipeline.terminal import TextTable

@@ -1,11 +1,14 @@
-"""What select-links decides: whose links count, and which keys fold into others.
+"""select-links: whose links count where a page was captured several times, and which keys fold.
 
 The rules, with their reasons, are in choosing.py, for one key at a time; here they are SQL over all
-keys, on the files that selection_parts.py takes from the parts.
+keys. Processes of the pool take from the parts what the decisions need (selection_parts.py), one
+process decides, and the pool writes the links that count. selected/PART.parquet: target, source,
+hop; folds/folds.parquet: key, target_key, kind, hops, by key.
 """
 
 from __future__ import annotations
 
+import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,16 +21,23 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from crawlrank.jobs.kernel.captures.choosing import NOWHERE, CaptureRules
-from crawlrank.jobs.kernel.formats.datasets import FOLDS
+from crawlrank.jobs.kernel.formats import datasets
 from crawlrank.jobs.kernel.formats.rows import BETWEEN, CANONICAL_HOP, Link
 from crawlrank.jobs.kernel.keys.keys import Www, forgetful_key_function
 from crawlrank.jobs.kernel.links.reference_kinds import links_at
 from crawlrank.pipeline.data.arrays import save
-from crawlrank.pipeline.data.database import batches
+from crawlrank.pipeline.data.database import batches, database
 from crawlrank.pipeline.data.parquet import CHECKED, schema_of
-from crawlrank.pipeline.engines.embedded.selection.selection_parts import TAKEN, WITHOUT_CAPTURE
+from crawlrank.pipeline.engines.embedded.extraction import PROCESS_BYTES, part_results
+from crawlrank.pipeline.engines.embedded.selection_parts import (
+    TAKEN,
+    WITHOUT_CAPTURE,
+    SelectionPart,
+    prepare,
+    select,
+)
 
-FOLDS_SCHEMA = schema_of(FOLDS.columns)
+FOLDS_SCHEMA = schema_of(datasets.FOLDS.columns)
 OTHERS_SCHEMA = pa.schema([("part", pa.int32()), ("number", pa.int64()), ("uri", pa.string())])
 EdgeRows = npt.NDArray[np.int64]
 
@@ -272,3 +282,48 @@ def write_verdicts(db: duckdb.DuckDBPyConnection, folder: Path, groups: Sequence
         if len(of_part):
             with (folder / f"others-{number}.parquet").open("wb") as stream:
                 pq.write_table(of_part, stream)
+
+
+FOLDS = "folds.parquet"
+
+
+def select_links(
+    links: Path,
+    captures: Path,
+    selected: Path,
+    folds: Path,
+    rules: CaptureRules,
+    *,
+    budget: int,
+    tmp: Path,
+    processes: int = 1,
+    www: Www = "strip",
+) -> Counter[str]:
+    """Write folds and, with rules.latest only, selected links, in new folders. Returns counters.
+
+    links, captures: folders of parts with timestamps. budget: bytes of memory for all processes,
+    besides some tens of bytes for each key that folds. tmp: a folder for what does not fit. Raises
+    BadInput for a part that cannot be read.
+    """
+    with tempfile.TemporaryDirectory(dir=tmp) as name:
+        folder = Path(name)
+        parts = [
+            SelectionPart(
+                number, path, captures / path.name, selected / path.name, folder, www,
+                rules.latest,
+            )
+            for number, path in enumerate(sorted(links.glob("*.parquet")))
+        ]  # fmt: skip
+        groups = part_results(prepare, parts, processes, lambda part: part.links)
+        left = budget - sum(groups) - PROCESS_BYTES  # a byte for each verdict
+        with database(folder, budget=left, threads=processes) as (db, near):
+            (near / "parts").symlink_to(folder.absolute())
+            counters = decide(db, near / "parts", rules, www)
+            counters += write_folds(db, folds / FOLDS, rules.circle_target)
+            if rules.latest:
+                write_verdicts(db, folder, groups)
+        if rules.latest:
+            selected.mkdir(parents=True)
+            counts = part_results(select, parts, processes, lambda part: part.links)
+            counters += sum(counts, Counter())
+    return counters

@@ -1,1 +1,0 @@
-"""What commands write for others: CSV, and standard output."""

@@ -1,1 +1,0 @@
-"""gen-graph: the graph of nodes, and its transposed one."""

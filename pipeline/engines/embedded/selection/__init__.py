@@ -1,1 +1,0 @@
-"""select-links: which links count, and which keys fold into others."""

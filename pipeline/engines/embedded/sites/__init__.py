@@ -1,1 +1,0 @@
-"""From keys of pages and the links between them to the graph of sites, and to their table."""
