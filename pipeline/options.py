@@ -137,6 +137,6 @@ def option_words(name: str, value: Any) -> list[str]:
 
 
 def with_option(name: str, value: Any) -> str:
-    """For a sentence: `with --bins 5`, `without --pdf`."""
+    """The option for a sentence: `with --bins 5`, `without --pdf`."""
     words = option_words(name, value)
     return f"with {' '.join(words)}" if words else f"without {name}"

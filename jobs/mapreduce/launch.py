@@ -117,8 +117,8 @@ class JobRun(NamedTuple):
             runner.on_read, runner.looks = lambda done: on_read(done, size), self.launcher.looks
 
     def _failed(self, runner: Any, error: StepFailedException) -> CrawlrankError:
-        """On this machine the error of what the machine lacks, if that is the cause; on a cluster
-        NodesLost, if its nodes were lost."""
+        """The error of a failed job: on this machine the error of what the machine lacks, if that
+        is the cause; on a cluster NodesLost, if its nodes were lost."""
         launcher, message = self.launcher, runner.failure or str(error)
         if not self.on_cluster and (
             shortage := shortage_in(runner.failure, runner.exit_code, self.activity)

@@ -209,7 +209,8 @@ def _notes(part: tuple[PathOrUrl, int]) -> list[bytes]:
 
 
 def _last_lines(part: PathOrUrl, size: int) -> Iterator[bytes]:
-    """At least the notes of a part, each without its end and the tab that a cluster adds."""
+    """The last lines, at least the notes of a part, each without its end and the tab that a cluster
+    adds."""
     if str(part).endswith(COMPRESSED):  # its end cannot be read alone
         with open_part(part) as stream:
             yield from (_stripped(line) for line in stream if line.startswith(b"@"))

@@ -60,8 +60,8 @@ def archive_row(archive: Inspection) -> ArchiveRow:
 
 
 def tables(rows: list[ArchiveRow], total: Total, seconds: float) -> Iterator[TextTable]:
-    """In the order in which they are shown; some may have no rows. seconds: from beginning to end,
-    by the clock."""
+    """The tables in the order in which they are shown; some may have no rows. seconds: from
+    beginning to end, by the clock."""
     counters = total.counters
     yield _archives(rows, total)
     yield _totals(total, seconds)

@@ -253,7 +253,7 @@ def _show_changes(wanted: Recrawl) -> None:
 
 
 def _make_ready(wanted: Recrawl, heritrix: Path, console: Console | None) -> None:
-    """And launch it, where there is a console."""
+    """Make the job ready, and launch it where there is a console."""
     from crawlrank.pipeline.heritrix.home import HeritrixHome
     from crawlrank.pipeline.heritrix.recrawl import load_and_verify, prepared, write
 

@@ -49,7 +49,7 @@ class Packing:
 
     @staticmethod
     def of(bound: int) -> Packing:
-        """For numbers below `bound`, at most 2^63."""
+        """The pairs for numbers below `bound`, at most 2^63."""
         bits = max(1, (bound - 1).bit_length())
         return Packing(bits, min(bits, 64 - bits))
 

@@ -56,7 +56,8 @@ def answers(
     ahead: int | None = None,
     apart: bool = False,
 ) -> Iterator[tuple[AnyTask, AnyAnswer | Died]]:
-    """Each task with its answer, as they are done. on_progress: called with how far a task is.
+    """Yield each task with its result, in order of completion. on_progress: called with how far a
+    task is.
 
     work: a function at the top of a module, which workers import. tasks: more may be appended while
     answers come. processes: at most, as cores.py bounds them. ahead: no task begins that many
@@ -207,7 +208,7 @@ def _end_of(process: BaseProcess) -> str:
 
 
 def _serve(named: bytes, pipe: Connection[Any, Any]) -> None:
-    """In the worker: tasks until there are none."""
+    """Serve tasks in the worker until there are none."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     with contextlib.suppress(EOFError, OSError):
         try:
@@ -221,7 +222,7 @@ def _serve(named: bytes, pipe: Connection[Any, Any]) -> None:
 
 
 def leave_with_parent() -> None:
-    """In a thread of a process that another one started: end it with that one, however it ends."""
+    """End this process with the one that started it, from a thread, however it ends."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         wait([parent.sentinel])

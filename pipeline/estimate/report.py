@@ -159,7 +159,7 @@ def _there(path: Path) -> Path:
 
 
 def estimate_line(estimate: RunEstimate) -> str:
-    """For `inspect`, of a run on this machine."""
+    """The line for `inspect`, about a run on this machine."""
     if estimate.cluster:
         return (
             f"`crawlrank run` takes about {_hours(estimate.cluster.node_hours.value)} node-hours."
@@ -174,7 +174,7 @@ def estimate_line(estimate: RunEstimate) -> str:
 
 
 def estimate_document(estimate: RunEstimate, work: Path | None = None) -> dict[str, Any]:
-    """For JSON: seconds, bytes and rows, each as low, value and high."""
+    """The document for JSON: seconds, bytes and rows, each as low, value and high."""
     cluster = estimate.cluster
     return {
         "runner": estimate.runner,

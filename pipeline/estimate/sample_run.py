@@ -102,7 +102,7 @@ def _add_results(ran: SampleRun, work: Path) -> None:
 def _begin(
     pipe: Connection[Any, Any], archives: Sequence[Path], work: Path, options: RunOptions
 ) -> None:
-    """In the process: the run. Sends its error, or None."""
+    """Do the run in the process. Sends its error, or None."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     threading.Thread(target=leave_with_parent, daemon=True).start()
     _silence()

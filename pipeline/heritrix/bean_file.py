@@ -180,7 +180,7 @@ class Edits:
             self._add(line, line, lines, what)
 
     def remove(self, element: Element, what: str) -> None:
-        """With the line, where there is nothing else on it."""
+        """Remove the span, and its line if the line becomes empty."""
         self.remove_range(element.start, element.end, what)
 
     def remove_range(self, start: int, end: int, what: str) -> None:

@@ -153,7 +153,7 @@ class JobFolder:
         self._remove(folder)
 
     def _remove(self, folder: Path) -> None:
-        """With its last trace, so that no half of a folder is ever there."""
+        """Remove a folder with its last trace, so that no half of a folder is ever there."""
         part = folder.with_name(f".{folder.name}.part")
         folder.rename(part)
         _discard(part)

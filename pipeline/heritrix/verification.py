@@ -196,7 +196,7 @@ class Verification:
         }
 
     def tables(self) -> Iterator[TextTable]:
-        """In the order in which they are shown."""
+        """The tables in the order in which they are shown."""
         table = TextTable("precedences in Heritrix's store", "~what", ">count")
         for name, meaning in MEANINGS.items():
             if self.counts["uris"] or name not in ("uris", "listed", "unlisted", "no URI"):

@@ -204,7 +204,7 @@ class RandomWeb:
         return RandomWeb(self.nodes, self.links[~lost]).linked(more, rng)
 
     def linked(self, targets: Positions, rng: np.random.Generator) -> RandomWeb:
-        """With one more link to each of these targets, from any page."""
+        """The web with one more link to each of these targets, from any page."""
         sources = rng.integers(self.nodes, size=len(targets))
         new = (sources * self.nodes + targets)[sources != targets]
         return RandomWeb(self.nodes, np.union1d(self.links, new))

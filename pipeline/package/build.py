@@ -193,8 +193,8 @@ class NodePlatform:
         return self.version() == "{}.{}".format(*sys.version_info[:2])
 
     def pip_options(self) -> list[str]:
-        """For wheels that the nodes can use: PEP 600's tags up to their glibc, and older names of
-        these tags."""
+        """The options for wheels that the nodes can use: PEP 600's tags up to their glibc, and
+        older names of these tags."""
         tags = [f"manylinux_2_{minor}" for minor in range(self.glibc, 4, -1)]
         older = {"manylinux2014": 17, "manylinux2010": 12, "manylinux1": 5}
         tags += [name for name, minor in older.items() if minor <= self.glibc]

@@ -88,7 +88,7 @@ class _UriPart(NamedTuple):
 def write_pages(
     spellings: Partitions, captures: Partitions, pages: Partitions, days: Partitions
 ) -> dict[str, int]:
-    """From spellings and captures by URI to pages by key; what captures are no visits, by
+    """Write pages by key, from spellings and captures by URI; what captures are no visits, by
     reason."""
     left_out: Counter[str] = Counter()
     for part in _in_parallel(partial(_uri_part, spellings, captures)):

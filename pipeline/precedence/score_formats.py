@@ -168,7 +168,7 @@ def _nutch(pages: PageBatches, left: LeftOut, bins: int) -> Iterator[bytes]:
 
 
 def _fit(pages: PageBatches, left: LeftOut) -> PageBatches:
-    """Without URIs that are no seeds."""
+    """The rows without URIs that are no seeds."""
     for batch in pages:
         unfit = pc.match_substring_regex(batch["url"], UNFIT)
         left["no seed, for a blank or a # in it"] += pc.sum(unfit).as_py() or 0

@@ -31,8 +31,8 @@ class Bounds(NamedTuple):
         return low, min(high, score / (1 - self.eta)) if self.eta < 1 else high
 
     def text(self, score: float, scores: int = 1) -> str:
-        """With the digits that the exact score has too, at most 6; where it has none, `0.7±0.2`, or
-        `<3e-9` where it may be 0. scores: of how many it is the sum."""
+        """The score with the digits that the exact score has too, at most 6; where it has none,
+        `0.7±0.2`, or `<3e-9` where it may be 0. scores: of how many it is the sum."""
         low, high = self.ends(score, scores)
         if low == high == 0:
             return "0"
@@ -61,8 +61,8 @@ def _shared_digits(low: float, high: float) -> int:
 
 
 def bounds_of(last: Round) -> Bounds:
-    """By the entry of the last round. Where it has no absolute bound, no error is more than all of
-    them: the certificate times all scores.
+    """The bounds by the entry of the last round. Where it has no absolute bound, no error is more
+    than all of them: the certificate times all scores.
 
     The absolute bound is rounded up: its last digits depend on how many tasks a sum was made by,
     and results do not."""

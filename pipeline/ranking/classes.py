@@ -187,8 +187,7 @@ class SpelledNodes:
 def _by_preference(
     scores: Floats, bins: int, digits: int, over: Mask, preferred: Preferences, **bounds: Any
 ) -> Classes:
-    """Classes by key of the nodes along their preferences, where position is preference and key,
-    told of where the nodes are."""
+    """Classes by key of the nodes in the order of their preferences, mapped back to node ids."""
     kind: Any = position_type(len(scores))
     along = np.argsort(preferred, kind="stable").astype(kind, copy=False)
     inner = cut(scores[along], bins, digits=digits, mask=over[along], **bounds)

@@ -89,7 +89,7 @@ def kendall(a: Floats, b: Floats) -> float:
 
 
 def _within(coefficient: float) -> float:
-    """Without what rounding adds to 1."""
+    """The correlation without what rounding adds to 1."""
     return max(-1.0, min(coefficient, 1.0))
 
 

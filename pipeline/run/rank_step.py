@@ -69,7 +69,7 @@ class RankStep:
         return inputs, entry
 
     def _before(self) -> list[Round]:
-        """The rounds to continue after. What lies in `rounds` is of this mark from here on."""
+        """Rounds to resume from. From now on `rounds/` belongs to this fingerprint."""
         mark = self.state.marks[RANK]
         if not self.manifest.progress(RANK, mark):
             self.engine.store.drop("rounds")

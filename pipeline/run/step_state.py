@@ -66,8 +66,8 @@ class StepState:
         return not fault
 
     def forget(self, name: str) -> bool:
-        """A step is done no longer, nor is what reads it; but how far it is with its mark stays.
-        Whether there was anything to forget, which is then to be saved."""
+        """Mark a step, and the steps that read it, as not done. Its progress with its fingerprint
+        stays. Whether there was anything to forget, which is then to be saved."""
         progress = self.manifest.progress(name, self.marks.get(name, ""))
         steps = [step for step in (name, *later_steps(name)) if step in self.manifest.steps]
         for step in steps:
@@ -92,7 +92,7 @@ class StepState:
         self._trusted.update(names)
 
     def part_is_whole(self, part: str) -> bool:
-        """By names and sizes."""
+        """Whether a part is whole, by names and sizes."""
         records = self.manifest.parts.get(part, {})
         return bool(records) and self._are_whole(records, digests=False)
 
@@ -166,7 +166,7 @@ class StepState:
             raise BadInput(where, fault, "what was imported", IMPORT_AGAIN)
 
     def kept(self) -> set[str]:
-        """The datasets that the manifest stands for, and those of a step that is under way."""
+        """Datasets that the manifest records, and those of the step at work."""
         entry = self.manifest.steps.get(RANK, {})
         under_way = entry and "fingerprint" not in entry
         return {*self.manifest.datasets(), *(("rounds", "ranks") if under_way else ())}

@@ -116,7 +116,7 @@ def _filled(words: Iterable[str], room: int) -> Iterator[str]:
 
 
 def longest_word(text: str) -> int:
-    """In cells, with the blanks that begin the text."""
+    """The length in cells, with the blanks that begin the text."""
     indent = len(text) - len(text.lstrip())
     return indent + max(map(cell_len, text.split()), default=0)
 

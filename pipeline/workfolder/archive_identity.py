@@ -78,7 +78,7 @@ def glance_at(path: PathOrUrl) -> Glance:
 
 
 def _glance_at_web(url: str) -> Glance:
-    """By two requests, or one for a small file."""
+    """Look at a file on the web by two requests, or one for a small file."""
     from crawlrank.jobs.kernel.storage.web.bodies import (
         beginning_of,  # as its library takes time to load
     )

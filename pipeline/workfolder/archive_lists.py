@@ -71,7 +71,7 @@ def read_list(list_file: PathOrUrl, prefix: str = "") -> list[PathOrUrl]:
 
 
 def _complete(prefix: str) -> str:
-    """With the slash at its end. Raises BadInput."""
+    """The prefix with the slash at its end. Raises BadInput."""
     if not prefix:
         return ""
     prefix = lower_scheme(prefix) + ("" if prefix.endswith("/") else "/")

@@ -154,7 +154,7 @@ def part_name(content: str, path: PathOrUrl, suffix: str) -> str:
 
 
 def sizes_of(given: ArchivePaths) -> dict[str, int]:
-    """In bytes, by fingerprint."""
+    """The sizes in bytes, by fingerprint."""
     return dict(zip(given, in_threads(size_to_read, given.values()), strict=True))
 
 

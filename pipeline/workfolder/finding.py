@@ -53,7 +53,7 @@ LARGEST = 1 << 26  # bytes; some 300,000 WACZ files
 
 
 def is_multi_wacz(path_or_url: PathOrUrl) -> bool:
-    """By its name: nothing else but an index of captures has such a one."""
+    """Whether it is one, by its name: nothing else but an index of captures has such a one."""
     return name_of(path_or_url).lower().endswith(".json")
 
 

@@ -44,7 +44,7 @@ def store_of(work: Path, manifest: Manifest) -> DatasetStore:
 
 
 def checked(work: Path, manifest: Manifest, *, digests: bool) -> Iterator[Checked]:
-    """Every dataset that the manifest stands for. digests: read all files, otherwise names and
+    """Every dataset that the manifest records. digests: read all files, otherwise names and
     sizes are compared. Raises OSError where a store cannot be reached."""
     store = store_of(work, manifest)
     for step, dataset, record in _records(manifest):

@@ -86,8 +86,8 @@ def ends_digest(size: int, first: bytes, last: bytes) -> str:
 
 
 def _written(data: dict[str, Any]) -> str:
-    """For people to read, but for archives and their parts: thousands, and damage, on a line each,
-    as an indent would take ten times as long with every step that is saved."""
+    """The text, for people to read, but for archives and their parts: thousands, and damage, on a
+    line each, as an indent would take ten times as long with every step that is saved."""
     text = json.dumps({**data, **{name: {} for name in LINES}}, indent=1)
     for name in reversed(LINES):  # the first match is the section, as no entry stands before it
         lines = (f"  {json.dumps(key)}: {json.dumps(entry)}" for key, entry in data[name].items())
@@ -232,7 +232,7 @@ class Manifest:
                 raise BadInput(str(self.path.parent), f"{step} is not done", "a finished run", cure)
 
     def forget(self, steps: Iterable[str]) -> None:
-        """Steps that are done no longer, before their datasets are touched."""
+        """Remove these steps from the manifest before their datasets change."""
         for step in steps:
             self.steps.pop(step, None)
         self.save()

@@ -64,7 +64,7 @@ def content_type(fields: Fields) -> str:
 
 @lru_cache(1000)  # a crawl has few different ones
 def media_type(values: tuple[str, ...]) -> str:
-    """Like `content_type`, from the values of its fields."""
+    """The media type, read as by `content_type`, from the values of the header's fields."""
     chosen = MediaType("", "")
     for one in _listed(values):
         if one.essence == chosen.essence and not one.charset:

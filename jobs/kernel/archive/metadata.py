@@ -184,7 +184,7 @@ class MetadataMatching:
             yield oldest
 
     def rest(self) -> Iterator[Record]:
-        """At the end of the archive: the records whose capture is in another."""
+        """The records that are left at the end: their capture is in another archive."""
         yield from self._waiting.values()
 
     def _forget(self, record: Record) -> None:

@@ -86,7 +86,7 @@ class ScannedFields(NamedTuple):
 
 
 def name_table(names: Sequence[str]) -> array[int]:
-    """For scan_fields.py."""
+    """The table of names for the scan of fields."""
     padded = [bytes([len(name), *name.encode()]).ljust(32, b"\0") for name in names]
     return array("B", b"".join(padded))
 
@@ -215,7 +215,7 @@ def _arc_timestamp(date: str) -> str:
 
 
 def read_fields(block: bytes) -> tuple[str, Fields]:
-    """Like `parse_lines`, with each byte of a URI that is not UTF-8 escaped."""
+    """Read fields as `parse_lines` does, with each byte of a URI that is not UTF-8 escaped."""
     if not block.isascii():
         block = _URI_FIELD.sub(lambda match: as_text(match[0]).encode(), block)
     return parse_lines(block)

@@ -205,7 +205,8 @@ def _response(
 def _read_frame(
     offset: int, data: bytes, max_record: int, validators: bool = False
 ) -> RecordRead | None:
-    """The record that is exactly these bytes; None if there is none, or a larger one."""
+    """The record that is exactly these bytes; None if they are not one record, or it is too
+    large."""
     header = whole_record_header(data)
     if header is None or header.length is None or header.length > max_record:
         return None
@@ -288,7 +289,7 @@ def _block(run: ByteRun, length: int, reader: RunReader, max_record: int) -> tup
 def _large_block(
     run: ByteRun, length: int, reader: RunReader, max_record: int
 ) -> tuple[bytes, str]:
-    """Like `_block` for a length over the limit, but only the beginning, for its HTTP header."""
+    """Read a block over the limit: only the beginning, for its HTTP header."""
     begin, head = run.position, run.peek(MAX_HTTP_HEADER)
     if reader.rereads > 0:
         whole = run.skip(length)

@@ -144,8 +144,8 @@ def _entries(file: BinaryIO, most: int = MOST_ENTRIES) -> tuple[Iterable[_ZipEnt
 
 
 def _digests(file: BinaryIO) -> tuple[dict[str, str], str]:
-    """By the names of entries, the SHA-256 that datapackage.json gives them, and why it cannot be
-    read, or '' (https://specs.webrecorder.net/wacz/1.1.1/#datapackage-json)."""
+    """The digests by the names of entries: the SHA-256 that datapackage.json gives them, and why it
+    cannot be read, or '' (https://specs.webrecorder.net/wacz/1.1.1/#datapackage-json)."""
     try:
         listed = next(iter(ZipList(file, PACKAGE, 1)), None)
     except NoList:

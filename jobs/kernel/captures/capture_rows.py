@@ -153,7 +153,7 @@ class CaptureRows:
         return ()
 
     def rest(self) -> Iterator[Capture]:
-        """At the end of the archive."""
+        """The rows that are left at the end of the archive."""
         for values in self._provenance.values():
             self._give_up(values)
         for row in self._rows:

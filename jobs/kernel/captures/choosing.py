@@ -101,9 +101,10 @@ class CaptureRules(NamedTuple):
 
 
 class Search(NamedTuple):
-    """For the original of a revisit, among all keys. revisits: it and, if it says only that nothing
-    has changed, the revisit before it; what they name is looked for in this order. instead: the
-    captures whose links count if it is not there; is_original: whether they are originals."""
+    """A search for the original of a revisit, among all keys. revisits: it and, if it says only
+    that nothing has changed, the revisit before it; what they name is looked for in this order.
+    instead: the captures whose links count if it is not there; is_original: whether they are
+    originals."""
 
     revisits: list[Capture]
     instead: list[CaptureName]
@@ -242,7 +243,7 @@ class _Contents:
         same.append((row.uri, row.timestamp))
 
     def search(self, revisit: Capture) -> Search:
-        """For the original of a revisit whose digest no original has."""
+        """The search for the original of a revisit whose digest no original has."""
         own = (revisit.uri, revisit.timestamp)
         before = [self._of_uris[revisit.uri]] if revisit.uri in self._of_uris else self._newest
         if not (is_confirmation(revisit) and before):
@@ -256,8 +257,8 @@ class _Contents:
 
 
 def _age(row: Capture) -> tuple[bytes | bool, ...]:
-    """By which the latest capture is the last: of a time, an original rather than a revisit. The
-    rest makes it one, whatever the order of the archives."""
+    """The order in which the latest capture is the last: of a time, an original rather than a
+    revisit. The rest makes it one, whatever the order of the archives."""
     return (
         row.timestamp, is_original(row), row.uri, row.digest, row.refers_to, row.refers_to_uri,
         row.refers_to_timestamp,

@@ -148,7 +148,7 @@ def extract(
     counters: Counter[str],
     examples: Examples | None = None,
 ) -> Iterator[Item]:
-    """Like `extract_runs`, with the links one by one."""
+    """Extract as `extract_runs` does, with the links one by one."""
     for item in extract_runs(stream, archive_name, options, counters, examples):
         if isinstance(item, LinkRun):
             yield from item.links()

@@ -244,15 +244,15 @@ def parse_else(parser: Parser[AnyRow], line: bytes, alternative: Dataset) -> Any
 
 
 def format_link(row: Link) -> bytes:
-    """Without what is unknown at its end, of timestamp and kinds of references."""
+    """A line of a link, without an unknown timestamp and unknown kinds of references at its end."""
     if row.reference != UNKNOWN:
         return b" ".join(row)
     return b" ".join(row[:4] if row.timestamp != UNKNOWN else row[:3])
 
 
 def format_capture(row: Capture, *, validators: bool = False) -> bytes:
-    """Without validators, unless they are asked for, and without the four columns before them where
-    nothing of these is known."""
+    """A line of a capture, without validators unless they are asked for, and without the four
+    columns before them where nothing of these is known."""
     if validators:
         return b"\t".join(row)
     more = row[CAPTURES.usual : -2]

@@ -71,7 +71,7 @@ def method_of(request: bytes) -> str:
 
 
 def method_named(name: str) -> str:
-    """In capital letters; '' for GET, `other` for what is no method of the table."""
+    """The method in capital letters; '' for GET, `other` for what is no method of the table."""
     name = name.strip().upper()
     return "" if name in ("", "-", "GET") else name if name in _METHODS else OTHER_METHOD
 

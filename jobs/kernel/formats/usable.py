@@ -44,7 +44,7 @@ def _reason(uri: bytes) -> str:
 
 
 def usable_key_function(www: Www = "strip") -> KeyFunction:
-    """Like `key_function`; None also for what is no URI of a page."""
+    """A function like `key_function`, which gives None also for what is no URI of a page."""
     own: Callable[[bytes], bytes | None] = shared_key_function(www)
     return lambda uri: None if why_unusable(uri, uri) else own(uri)
 

@@ -185,7 +185,7 @@ def _host_part(origin: str, www: Www) -> str:
 
 
 def forgetful_key_function(www: Www) -> KeyFunction:
-    """Like `key_function`, but remembers hosts only."""
+    """A function like `key_function` that remembers hosts only."""
     hosts = _Cache[str, str](lambda origin: _host_part(origin, www))
 
     def key_of(uri: bytes) -> bytes | None:

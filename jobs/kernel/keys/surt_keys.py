@@ -49,8 +49,8 @@ def unescaped(text: bytes | str | None) -> bytes | str | None:
 
 
 def normal_path(path: bytes | None) -> bytes:
-    """Without `.`, `..` and empty names, but for an empty one at the end. surt gives None for a URI
-    without a path."""
+    """The path without `.`, `..` and empty names, but for an empty one at the end. surt gives None
+    for a URI without a path."""
     if not path:
         return b"/"
     kept = list[bytes]()

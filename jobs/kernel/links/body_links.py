@@ -204,8 +204,8 @@ def _text_sitemap(text: str, counters: Counter[str]) -> Iterator[str]:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """Without blanks around them. A line ends at CR, LF or both: Unicode knows other ends, which
-    may be in a URI."""
+    """The lines without blanks around them. A line ends at CR, LF or both: Unicode knows other
+    ends, which may be in a URI."""
     yield from (line.strip(_BLANKS) for line in re.split("\r\n?|\n", text))
 
 

@@ -53,8 +53,8 @@ def reloads(value: str, attributes: Attributes) -> bool:
 
 
 def refresh_target(value: str) -> Iterator[tuple[str, str]]:
-    """From `5; url=x`, as the HTML standard reads it (shared declarative refresh steps); without a
-    URL the page reloads itself, which is no link."""
+    """The target of `5; url=x`, as the HTML standard reads it (shared declarative refresh steps);
+    without a URL the page reloads itself, which is no link."""
     match = _REFRESH.match(value)
     if match and (target := (match[1] or "").strip(BLANKS)):
         quote = target[0]

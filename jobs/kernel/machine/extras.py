@@ -21,7 +21,7 @@ def cure_of(extra: str) -> str:
 
 
 def install_command(extra: str) -> str:
-    """For a shell. uv makes environments without pip, and installs into them itself."""
+    """The command for a shell. uv makes environments without pip, and installs into them itself."""
     python = sys.executable or "python3"
     words = ["uv", "pip", "install", "--python", python]
     if PathFinder.find_spec("pip"):  # not by the hook of setuptools, which warns

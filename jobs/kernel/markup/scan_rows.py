@@ -203,7 +203,7 @@ PLAIN, OTHER, FOREIGN_ROW = 0, 255, 256
 def add_rows(
     page: PageBytes, begin: int, meaning: int, state: Integers, spans: Integers, rows: ScanRows
 ) -> None:
-    """Add those of a tag."""
+    """Append a row for each attribute of a tag that is read."""
     if spans[STYLE, 0] >= 0 and not has_reference(page, spans[STYLE, 0], spans[STYLE, 1]):
         spans[STYLE, 0] = -1
     filled = 0

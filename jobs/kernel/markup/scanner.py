@@ -172,7 +172,7 @@ class Scanner:
         self._rows = memoryview(rows)
 
     def scanned(self, page: bytes) -> list[References | ScannedTag] | None:
-        """In the order of the page. None if a parser has to read the page."""
+        """The tags in the order of the page; None if a parser has to read the page."""
         scan = code.function = code.function or SCAN.ready()
         code.pages += 1
         count = scan(page, len(page), *self._addresses, _MOST_ROWS)

@@ -220,7 +220,7 @@ def _products(state: Arrays) -> dict[str, Any]:
 
 
 def _dot(first: Floats, second: Floats) -> float:
-    """In an order that does not depend on the threads of a library."""
+    """The product, summed in an order that does not depend on the threads of a library."""
     return float(np.sum(first * second))
 
 

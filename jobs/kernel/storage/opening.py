@@ -62,7 +62,7 @@ def lower_scheme(text: str) -> str:
 
 
 def known_schemes() -> str:
-    """For messages."""
+    """The known schemes, for messages."""
     return f"{WEB[0]}, {', '.join(SCHEMES[:-1])} or {SCHEMES[-1]}"
 
 
@@ -136,7 +136,7 @@ def opened(path_or_url: PathOrUrl) -> BinaryIO:
 
 
 def size_of(path_or_url: PathOrUrl) -> int:
-    """In bytes. Raises as `open_binary`."""
+    """The size in bytes. Raises as `open_binary`."""
     if not is_url(path_or_url):
         require_file(path_or_url)
         return Path(path_or_url).stat().st_size
@@ -151,7 +151,7 @@ def size_of(path_or_url: PathOrUrl) -> int:
 
 
 def size_to_read(path: PathOrUrl) -> int:
-    """In bytes; 0 of a file that cannot be read."""
+    """The size in bytes; 0 for a file that cannot be read."""
     try:
         return size_of(path)
     except (BadInput, OSError):

@@ -96,7 +96,7 @@ def staged(dataset: PathOrUrl) -> Iterator[PathOrUrl]:
 
 
 def make_folder(folder: PathOrUrl) -> None:
-    """At a URL, with its parents."""
+    """Make a folder at a URL, with its parents."""
     filesystem, path = located(str(folder))
     with store_errors():
         filesystem.create_dir(path.rstrip("/"), recursive=True)

@@ -55,7 +55,8 @@ def _unescaped(column: str) -> str:
 
 
 def _escapes_apart(column: str) -> str:
-    """Without escapes, and in lower case: both are equal if only capitals in escapes differ."""
+    """The URI without escapes, and in lower case: both are equal if only capitals in escapes
+    differ."""
     return f"regexp_replace({column}, '%[0-9A-Fa-f]{{2}}', '%', 'g') || ' ' || lower({column})"
 
 

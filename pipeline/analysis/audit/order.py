@@ -95,7 +95,7 @@ NOTHING = Measure(0, 0, 0, 0)
 
 
 def measure(counts: Int64Array, wrong: int) -> Measure:
-    """From counts by class."""
+    """The measure from counts by class."""
     total = int(counts.sum())
     ties = sum(count * (count - 1) // 2 for count in map(int, counts[counts > 1]))
     return Measure(total, total * (total - 1) // 2 - ties, wrong, ties)
@@ -114,7 +114,7 @@ class Orders:
         count_wrong(self._counts, self._wrong, *rows)
 
     def measures(self) -> dict[int, Measure]:
-        """By group, without the empty ones."""
+        """The measures by group, without the empty ones."""
         groups = np.flatnonzero(self._counts.any(axis=1))
         return {int(g): measure(self._counts[g], int(self._wrong[g])) for g in groups}
 

@@ -41,7 +41,7 @@ HOP_NAMES = {SEED: "seeds"} | {letter: HOPS[letter].of_many for letter in HERITR
 
 
 def tables(audit: Audit) -> Iterator[TextTable]:
-    """In the order in which they are shown; some may have no rows."""
+    """The tables in the order in which they are shown; some may have no rows."""
     yield _log(audit)
     yield _bad_lines(audit)
     yield _file(audit)

@@ -178,7 +178,7 @@ def _class_of(side: RankedSide, node: int) -> int:
 
 
 def _best_links(side: RankedSide, ids: Sequence[int]) -> list[BestLink | None]:
-    """In this ranking, of each of these nodes."""
+    """The best links in this ranking, for each of these nodes."""
     best: list[tuple[int, float] | None] = []
     for node, incoming in zip(ids, side.finished.incoming(ids), strict=True):
         # a page of score 0 may get a share in the round that comes next

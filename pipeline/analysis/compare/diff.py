@@ -197,8 +197,8 @@ def explained_moves(sides: Sides, nodes: Sequence[int], links: int) -> list[Move
 
 
 def _statuses(sides: Sides, sources: Sequence[int]) -> dict[int, int]:
-    """By id in the old run, of those that are in both: the status of the latest capture of the page
-    in the new run, where there is one."""
+    """The statuses by id in the old run, of pages that are in both: the status of the latest
+    capture of the page in the new run, where there is one."""
     there = {source: int(sides.new_ids[source]) for source in sources}
     there = {source: node for source, node in there.items() if node != NO_PAGE}
     sides.new.learn(list(there.values()))
@@ -260,7 +260,8 @@ class Diff:
 
 
 def diff(before: Finished, after: Finished, *, top: int, links: int) -> Diff:
-    """From one run to another. top: pages of each kind that are listed; links: those of each page.
+    """The differences from one run to another. top: pages of each kind that are listed; links:
+    those of each page.
 
     Raises BadInput if they have no page in common.
     """

@@ -18,7 +18,8 @@ SCHEMA = "crawlrank-explain-1"
 
 
 def tables(page: Explanation) -> Iterator[TextTable]:
-    """In the order of questions: what, why, and what becomes of it. Some may have no rows."""
+    """The tables in the order of questions: what, why, and what becomes of it. Some may have no
+    rows."""
     yield _page(page)
     if page.score is not None and page.site is None and page.made_of is None:
         yield _counts(page.links_to_page)

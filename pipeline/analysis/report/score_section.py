@@ -137,7 +137,7 @@ def rounds_section(manifest: Manifest) -> dict[str, Any] | None:
 
 
 def _some(rounds: Sequence[Round]) -> list[Round]:
-    """At most ROUNDS of them, the first and the last among them, spread over the logarithm."""
+    """ROUNDS of them at most, the first and the last among them, spread over the logarithm."""
     if len(rounds) <= ROUNDS:
         return list(rounds)
     chosen = np.unique(np.geomspace(1, len(rounds), ROUNDS).round().astype(int))

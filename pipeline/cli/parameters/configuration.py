@@ -75,7 +75,7 @@ class ConfigurationFile:
         return command if command in self.data else next(former, command)
 
     def fault(self, table: str, key: str, what: str) -> click.UsageError:
-        """The error for a key of a table; table: empty for what stands above all tables."""
+        """The error for a key of a table; table: empty for keys above all tables."""
         return click.UsageError(f"{self.path}, line {self._line(table, key)}: {what}")
 
     def _line(self, table: str, key: str) -> int:
@@ -176,7 +176,7 @@ def _params(command: click.Command) -> dict[str, click.Parameter]:
 
 
 def _is_shared(command: click.Command, key: str, params: Mapping[str, click.Parameter]) -> bool:
-    """Whether a command takes what stands above the tables."""
+    """Whether a command takes the options above the tables."""
     if key not in params:
         return False
     return key != "work" or params[key].required or str(command.name) in WITH_WORK

@@ -78,7 +78,7 @@ jobs_option = option(
 
 
 def _launcher(runner: str, processes: int) -> Launcher:
-    """For a single step, which brings its own temporary folder."""
+    """The launcher of a single step, which brings its own temporary folder."""
     return Launcher(runner, Path(), processes)
 
 

@@ -141,7 +141,7 @@ class RangeWork(NamedTuple):
 
     @property
     def output(self) -> ArchiveWork:
-        """With the names of the files that the range is extracted to."""
+        """The output with the names of the files that the range is extracted to."""
         task = self.archive.task
         return self.archive._replace(task=task._replace(part=f"{task.part}.{self.number}"))
 

@@ -143,7 +143,7 @@ class TextEngine:
             self.store.put(join(folder, name), name)
 
     def _put_ranks(self, folder: PathOrUrl, teleport: Path | None) -> None:
-        """With the weights that they have, for explain."""
+        """Put the ranks, with the weights that they have, for explain."""
         if teleport:
             write(join(folder, FILE), teleport.read_bytes())
         self.store.put(folder, "ranks")

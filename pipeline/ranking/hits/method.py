@@ -145,8 +145,9 @@ def _scores(links: Links, pair: Pair, known: float) -> tuple[HitsScores, float]:
 
 
 def _of_community(links: Links, u: Floats, sine: float) -> Floats:
-    """Without the hubs of other communities, which are exactly 0; this turns u further to u*. A hub
-    is in the best community where it is above |u - u*|, which is at most sqrt(2) times the sine."""
+    """The vector without the hubs of other communities, which are exactly 0; this turns u further
+    to u*. A hub is in the best community where it is above |u - u*|, which is at most sqrt(2) times
+    the sine."""
     best = int(u.argmax())
     if not u[best] > math.sqrt(2) * sine:
         return u

@@ -82,7 +82,7 @@ class _Spreading:
         self.parts = parts
 
     def back(self, marked: tuple[int, ...], becomes: dict[int, int]) -> None:
-        """From targets of a marked part to their sources."""
+        """Spread from targets of a marked part to their sources."""
         mask, table = np.isin(np.arange(len(PARTS)), marked), _table(becomes)
         end = self.csr.nodes
         while end > 0:
@@ -90,7 +90,7 @@ class _Spreading:
             release(self.csr.sources, 0, self.csr.edges)
 
     def on(self, gives: dict[int, int]) -> None:
-        """From sources to their targets that have no part yet."""
+        """Spread from sources to their targets that have no part yet."""
         table, begin = _table(gives), 0
         while begin < self.csr.nodes:
             begin = spread_on(*self.graph, table, self.parts, begin, self.links)

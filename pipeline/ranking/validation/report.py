@@ -85,7 +85,7 @@ class ValidationReport:
             raise ValidationFailed("; ".join(["validation failed", *self.reasons, *self.notes]))
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON: numbers, strings, lists; None for what is undefined or infinite."""
+        """The report for JSON: numbers, strings, lists; None for what is undefined or infinite."""
         last = self.opic.history[-1]
         run = {
             "reached": self.opic.reached,

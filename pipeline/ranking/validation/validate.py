@@ -162,7 +162,7 @@ def _compare_classes(
 
 
 def _near(scores: Floats, others: Floats, eta: float) -> Mask:
-    """Whose scores OPIC does not prove to be wrong by more than NO_DIGIT."""
+    """The nodes whose scores OPIC does not prove to be wrong by more than NO_DIGIT."""
     least, most = others * ((1 - NO_DIGIT) / (1 + eta)), others * (1 + NO_DIGIT)
     near: Mask = least <= scores
     if eta < 1:

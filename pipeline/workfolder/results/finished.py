@@ -116,15 +116,15 @@ class Finished(ABC):
 
     @abstractmethod
     def scores(self) -> Floats:
-        """By id."""
+        """The scores by id."""
 
     @abstractmethod
     def captured(self) -> Mask:
-        """By id, whether a spelling of the node was captured."""
+        """Whether, by id, a spelling of the node was captured."""
 
     @abstractmethod
     def indegrees(self) -> Targets:
-        """By id."""
+        """The indegrees by id."""
 
     @abstractmethod
     def links(self) -> Csr:
@@ -135,7 +135,7 @@ class Finished(ABC):
         """The column key of all nodes, by id, some rows at a time."""
 
     def preferred(self) -> Preferences:
-        """By id, what ties by links prefer."""
+        """What ties by links prefer, by id."""
         query = "SELECT links, captures FROM {weighed} ORDER BY ord"
         with self.reading():
             counts = self.db.sql(self._named(query)).fetchnumpy()
@@ -162,7 +162,7 @@ class Finished(ABC):
         return None
 
     def hubs(self) -> Floats | None:
-        """By id, how good a hub each page is, of methods that tell."""
+        """How good a hub each page is, by id, of methods that tell."""
         return None
 
     @abstractmethod

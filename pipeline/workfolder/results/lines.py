@@ -150,7 +150,8 @@ class FinishedLines(Finished):
             return counts
 
     def links(self) -> Csr:
-        """In arrays that are mapped files, as there may be more links than memory."""
+        """The links in arrays that are mapped files, because there may be more links than
+        memory."""
         with self.reading():
             return links_by_target(
                 self.db, self.view("linked"), len(self.scores()), self.folders.tmp

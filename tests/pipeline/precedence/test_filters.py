@@ -359,7 +359,7 @@ def test_values_that_are_none(option: str, value: str, said: str, tmp_path: Path
 
 def test_filters_that_need_captures(tmp_path: Path) -> None:
     scores = write(tmp_path / "scores.txt", [b"1.0\thttp://a.example/\texample,a)/"])
-    for option, cure in ((["--status", "200"], "--work"), (["--captured"], "--uris")):
+    for option, cure in ((["--status", "200"], "export WORK"), (["--captured"], "--uris")):
         said = crawlrank("export-precedence", scores, "--output", "-", *option)
         assert (said.code, cure in said.err) == (2, True)
 

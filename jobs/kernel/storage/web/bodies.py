@@ -218,7 +218,7 @@ class WebFile(io.RawIOBase):
         return self._at
 
     def size(self) -> int:
-        """In bytes: as the server says, or by reading all of the file."""
+        """The size in bytes: as the server says, or by reading all of the file."""
         first = self._known.first
         if first is not None and first.size is not None:
             return first.size
@@ -283,7 +283,7 @@ class WebFile(io.RawIOBase):
         return data
 
     def _next_range(self) -> Body:
-        """From the current place on: larger than the last if that ended here."""
+        """The range from the current position on: larger than the last if that ended here."""
         if self._body is not None:
             follows = self._body.at == self._at == self._body.end
             self._range = min(self.LARGE, 4 * self._range) if follows else self.SMALL

@@ -57,8 +57,8 @@ _UNPRINTABLE = re.compile(r"[^ -~]")
 
 
 def printable_url(url: str) -> str:
-    """For messages: without its query, which may have a key, and control characters; not too long.
-    pipeline/workfolder/masking.py masks whole texts alike."""
+    """The URL for messages: without its query, which may have a key, and control characters; not
+    too long. pipeline/workfolder/masking.py masks whole texts alike."""
     shown = re.sub(r"([?#]).+", r"\1***", url[:500], flags=re.S)
     return _UNPRINTABLE.sub(lambda match: ascii(match[0])[1:-1], shown)
 

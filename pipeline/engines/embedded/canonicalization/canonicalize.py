@@ -323,7 +323,8 @@ class PartNumbers:
         return np.concatenate([*numbers, np.full(1, np.iinfo(kind).max, kind)])
 
     def _numbers(self, positions: Int64Array, kind: type[np.uint32] | type[np.uint64]) -> Ids:
-        """By position, in a type that may be smaller, whose greatest value stands for none too."""
+        """The numbers by position, in a type that may be smaller, whose greatest value stands for
+        none too."""
         numbers = self._keys.by_position[positions]
         smaller = numbers.astype(np.uint32) if kind is np.uint32 else numbers.astype(np.uint64)
         smaller[numbers == self._keys.none] = np.iinfo(kind).max
