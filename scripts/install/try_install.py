@@ -4,7 +4,7 @@ way more has the lowest version of each package that is allowed.
     python scripts/install/try_install.py [WAY…] [--write]
 
 Each way gets a new environment, an empty home folder, and a clone of the last commit. Where no way
-is named, all are tried. Prints the seconds of the installation, the MiB of the environment, and the
+is named, all are tried. Prints the seconds of the installation, the MB of the environment, and the
 seconds of the first crawl and of a second one. All precedence files and lists of pages must be
 equal byte for byte.
 --write puts the table into docs/install.md. Needs the package index; pip brings pipx and uv.
@@ -44,10 +44,10 @@ WAYS = {
 
 class Outcome(NamedTuple):
     """The outcome of a way to install. seconds: of the installation. first, second: seconds of
-    runs. mib: of the files. results: the precedence file and the list of pages."""
+    runs. mb: of the files. results: the precedence file and the list of pages."""
 
     seconds: float
-    mib: float
+    mb: float
     first: float
     second: float
     results: bytes
@@ -80,8 +80,8 @@ def checkout(folder: Path, env: dict[str, str]) -> str:
 
 
 def size(folder: Path) -> float:
-    """MiB on the disk."""
-    return sum(path.lstat().st_blocks for path in folder.rglob("*")) * 512 / 2**20
+    """MB on the disk."""
+    return sum(path.lstat().st_blocks for path in folder.rglob("*")) * 512 / 1e6
 
 
 def installed(way: str, folder: Path, env: dict[str, str]) -> tuple[float, Path]:
@@ -118,7 +118,7 @@ def attempt(way: str) -> Outcome:
             folder.chmod(0o755)
             data.chmod(0o777)
         (data / "crawl.warc.gz").write_bytes((ROOT / ARCHIVE).read_bytes())
-        mib = size(place)
+        mb = size(place)
         first, second = (
             shell(lines_of(way, f"crawlrank run crawl.warc.gz --work {work}"), data, env)
             for work in ("first", "second")
@@ -129,7 +129,7 @@ def attempt(way: str) -> Outcome:
         export = "crawlrank export first --format jsonl --output pages.jsonl"
         shell(lines_of(way, export), data, env)
         results = (data / name for name in ("first/precedence.txt", "pages.jsonl"))
-        return Outcome(seconds, mib, first, second, b"".join(it.read_bytes() for it in results))
+        return Outcome(seconds, mb, first, second, b"".join(it.read_bytes() for it in results))
 
 
 def has_manual(path: str) -> bool:
@@ -144,7 +144,7 @@ def lines_of(way: str, line: str) -> str:
 
 
 def row(way: str, outcome: Outcome) -> str:
-    numbers = f"{outcome.seconds:7.0f} {outcome.mib:7.0f}"
+    numbers = f"{outcome.seconds:7.0f} {outcome.mb:7.0f}"
     return f"{WAYS[way][0]:57}{numbers}{outcome.first:13.1f}{outcome.second:12.1f}"
 
 
@@ -153,7 +153,7 @@ def main() -> None:
     parser.add_argument("ways", nargs="*", choices=[*WAYS, []], metavar="WAY")
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
-    lines = [f"{'way':57}seconds     MiB  first crawl  second one"]
+    lines = [f"{'way':57}seconds      MB  first crawl  second one"]
     print(lines[0], flush=True)
     files = set()
     for way in given.ways or WAYS:
