@@ -58,8 +58,7 @@ def test_the_page_has_the_three_commands_and_no_others() -> None:
         [line.split()[1] for line in block if line.startswith("crawlrank")] for block in BLOCKS
     ]
     assert words == [
-        ["run", "recrawl", "audit-precedence"], ["recrawl"] * 4, ["recrawl"],
-        ["verify-precedence"], ["recrawl"],
+        ["run", "recrawl", "audit"], ["recrawl"] * 2, ["recrawl"], ["audit"], ["recrawl"],
     ]  # fmt: skip
 
 
