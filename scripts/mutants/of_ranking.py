@@ -120,8 +120,8 @@ EDITS: dict[str, tuple[Edit, ...]] = {
         Edit(
             "teleport-is-taken-for-even",
             "pipeline/ranking/pagerank/kernels.py",
-            "shifted += abs(r - shift_of_base * least) + doubt",
-            "shifted += abs(r - shift_of_base * base[0]) + doubt",
+            "shifted + (abs(r - shift_of_base * least) + doubt)",
+            "shifted + (abs(r - shift_of_base * 0.15) + doubt)",
             BOUNDS,
         ),
         Edit(

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crawlrank.jobs.kernel.machine.machine_code import loop
-from crawlrank.jobs.kernel.rank.array_types import Floats, Positions
+from crawlrank.jobs.kernel.rank.array_types import Floats, Positions, two_sum
 
 Ints = npt.NDArray[np.uint32]
 Sums = tuple[float, float, float, float, float, float, float, float, float, float]
@@ -28,10 +28,8 @@ def contributions(counts: Ints, sources: Ints, y: Floats, sums: Floats) -> None:
         high, low = 0.0, 0.0
         for _ in range(np.int64(counts[i])):
             value = y[sources[k]]
-            new = high + value
-            back = new - high
-            low += (high - (new - back)) + (value - back)
-            high = new
+            high, error = two_sum(high, value)
+            low += error
             k += 1
         sums[i] = high + low
 
@@ -41,10 +39,8 @@ def receive(rows: Ints, values: Floats, high: Floats, low: Floats) -> None:
     """Add what came from another partition."""
     for k in range(len(rows)):
         i, value = rows[k], values[k]
-        new = high[i] + value
-        back = new - high[i]
-        low[i] += (high[i] - (new - back)) + (value - back)
-        high[i] = new
+        high[i], error = two_sum(high[i], value)
+        low[i] += error
 
 
 @loop
@@ -75,10 +71,8 @@ def image(
         most, rest = high[i], low[i]
         for _ in range(np.int64(counts[i])):
             value = y[sources[k]]
-            new = most + value
-            back = new - most
-            rest += (most - (new - back)) + (value - back)
-            most = new
+            most, error = two_sum(most, value)
+            rest += error
             k += 1
         start = base[i if each else 0]
         score = start + damping * (most + rest)

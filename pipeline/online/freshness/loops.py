@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 
 from crawlrank.jobs.kernel.machine.machine_code import loop
-from crawlrank.jobs.kernel.rank.array_types import Floats
+from crawlrank.jobs.kernel.rank.array_types import Floats, two_sum
 
 REGULAR, RANDOM, HARMONIC = range(3)
 _SMALL = 1e-3  # below it a series is more exact than the difference
@@ -146,10 +146,8 @@ def total_rate(
         term = rate_at(kind, changes[i], shapes, i, values[i], price, most)
         if len(counts):
             term *= counts[i]
-        following = high + term
-        added = following - high
-        low += (high - (following - added)) + (term - added)
-        high = following
+        high, error = two_sum(high, term)
+        low += error
     return high + low
 
 

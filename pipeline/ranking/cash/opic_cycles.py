@@ -39,6 +39,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from crawlrank.jobs.kernel.machine.machine_code import loop
+from crawlrank.jobs.kernel.rank.array_types import two_sum
 from crawlrank.pipeline.data.csr import Csr, Ids, Offsets
 from crawlrank.pipeline.data.graph import Floats, Positions
 from crawlrank.pipeline.ranking.certificate import SAFETY
@@ -55,10 +56,8 @@ def total(weights: Floats, values: Floats) -> float:
     high = low = 0.0
     for page in range(len(values)):
         term = weights[page] * values[page]
-        following = high + term
-        part = following - high
-        low += (high - (following - part)) + (term - part)
-        high = following
+        high, error = two_sum(high, term)
+        low += error
     return high + low
 
 
@@ -92,10 +91,8 @@ def imbalance(
             high = low = 0.0
             for k in range(offsets[page], offsets[page + 1]):
                 term = share[sources[k]] * held[sources[k]]
-                following = high + term
-                part = following - high
-                low += (high - (following - part)) + (term - part)
-                high = following
+                high, error = two_sum(high, term)
+                low += error
             flow, terms = high + low, UNIT * (offsets[page + 1] - offsets[page])
             r = abs(held[page] - flow - gift)
             doubt = (8 * UNIT + terms * terms) * (held[page] + flow + gift)

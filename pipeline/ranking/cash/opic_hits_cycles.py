@@ -67,6 +67,7 @@ import numpy as np
 
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.machine.machine_code import loop
+from crawlrank.jobs.kernel.rank.array_types import two_sum
 from crawlrank.pipeline.data.csr import Csr, Ids, Offsets
 from crawlrank.pipeline.data.graph import Floats, Positions
 from crawlrank.pipeline.data.memory import LOOPS, require_memory
@@ -91,10 +92,8 @@ def kept_back(offsets: Offsets, part: Floats, authority: Floats) -> float:
     high = low = 0.0
     for page in range(len(authority)):
         term = kept_part(offsets[page + 1] - offsets[page], part[page]) * authority[page]
-        following = high + term
-        added = following - high
-        low += (high - (following - added)) + (term - added)
-        high = following
+        high, error = two_sum(high, term)
+        low += error
     return high + low
 
 
@@ -143,10 +142,8 @@ def hub_flow(
         for k in range(offsets[page], offsets[page + 1]):
             source = sources[k]
             high = flow[source]
-            following = high + term
-            added = following - high
-            low[source] += (high - (following - added)) + (term - added)
-            flow[source] = following
+            flow[source], error = two_sum(high, term)
+            low[source] += error
 
 
 @loop
@@ -158,10 +155,8 @@ def authority_flow(
         high = low = 0.0
         for k in range(offsets[page], offsets[page + 1]):
             term = share[sources[k]] * hub[sources[k]]
-            following = high + term
-            added = following - high
-            low += (high - (following - added)) + (term - added)
-            high = following
+            high, error = two_sum(high, term)
+            low += error
         flow[page] = high + low
 
 

@@ -34,6 +34,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from crawlrank.jobs.kernel.machine.machine_code import loop
+from crawlrank.jobs.kernel.rank.array_types import two_sum
 from crawlrank.jobs.kernel.rank.plain_round import UNIT
 from crawlrank.pipeline.data.csr import Ids, Offsets, Team, id_type, read_only
 from crawlrank.pipeline.data.graph import Floats, Mask, Targets
@@ -105,10 +106,8 @@ def carefully(
         high, low = extra, 0.0
         for k in range(offsets[j], offsets[j + 1]):
             value = pairs[rows[k], 0]
-            new = high + value
-            back = new - high
-            low += (high - (new - back)) + (value - back)
-            high = new
+            high, error = two_sum(high, value)
+            low += error
         given = r * (high + low)
         for k in range(offsets[j], offsets[j + 1]):
             pairs[rows[k], 1] += given

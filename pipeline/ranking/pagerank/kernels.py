@@ -24,9 +24,12 @@ outside its range of nodes.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from crawlrank.jobs.kernel.machine.machine_code import loop
+from crawlrank.jobs.kernel.rank.array_types import two_sum
 from crawlrank.jobs.kernel.rank.plain_round import DOUBT, UNIT
 from crawlrank.pipeline.data.csr import Ids, Offsets
 from crawlrank.pipeline.data.graph import Floats, Positions
@@ -181,10 +184,8 @@ def flow(sources: Ids, y: Floats, begin: int, end: int) -> tuple[float, float]:
     high, low = 0.0, 0.0
     for k in range(begin, end):
         value = y[sources[k]]
-        new = high + value
-        back = new - high
-        low += (high - (new - back)) + (value - back)
-        high = new
+        high, error = two_sum(high, value)
+        low += error
     return high, low
 
 
@@ -286,6 +287,33 @@ def divide(scores: Floats, outdegrees: Ids, y: Floats, begin: int, end: int) -> 
         y[i] = scores[i] / outdegrees[i] if outdegrees[i] else 0.0
 
 
+#: as RoundSums names them: old_l1, new_l1, residual_sum, residual_l1, residual_max, relative_max,
+#: share_max, least, shifted_l1, dangling_new
+Sums = tuple[float, float, float, float, float, float, float, float, float, float]
+NO_SUMS: Sums = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, math.inf, 0.0, 0.0)
+
+
+@loop
+def _added(sums: Sums, node: tuple[bool, float, float, float, float], shift_of_base: float) -> Sums:
+    """The sums of a round with one node more: whether it dangles, its score before and after the
+    round, the doubt about the new one, and its base."""
+    old, new, signed, absolute, largest, relative, share, smallest, shifted, dangling = sums
+    dangles, before, score, doubt, least = node
+    r = score - before
+    bound = abs(r) + doubt
+    largest = max(largest, bound)
+    if bound > 0.0:
+        relative, share = max(relative, bound / least), max(share, bound / before)
+    if before > 0.0:
+        smallest = min(smallest, before)
+    if dangles:
+        dangling += score
+    return (
+        old + before, new + score, signed + r, absolute + bound, largest, relative, share, smallest,
+        shifted + (abs(r - shift_of_base * least) + doubt), dangling,
+    )  # fmt: skip
+
+
 @loop
 def plain(
     offsets: Offsets,
@@ -298,35 +326,17 @@ def plain(
     shift_of_base: float,
     begin: int,
     end: int,
-) -> tuple[float, float, float, float, float, float, float, float, float, float]:
-    """One plain round: scores of a range from y, in place. shift_of_base: `shift` for a base of 1.
-
-    Returns, as RoundSums names them: old_l1, new_l1, residual_sum, residual_l1,
-    residual_max, relative_max, share_max, least, shifted_l1, dangling_new.
-    """
-    chunks, each, smallest = np.zeros(CHUNKS, np.int64), len(base) > 1, np.inf
-    old, new, signed, absolute, shifted, dangling = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    largest, relative, share = 0.0, 0.0, 0.0
+) -> Sums:
+    """One plain round: scores of a range from y, in place. shift_of_base: for a base of 1."""
+    chunks, each, sums = np.zeros(CHUNKS, np.int64), len(base) > 1, NO_SUMS
     for i in range(begin, end):
         flow = rounded_sum(sources, y, offsets[i], offsets[i + 1], chunks)
         least = base[i if each else 0]
         score = least + damping * flow
-        r = score - scores[i]
         doubt = DOUBT * score
-        old += scores[i]
-        new += score
-        signed += r
-        bound = abs(r) + doubt
-        absolute += bound
-        largest = max(largest, bound)
-        if bound > 0.0:
-            relative, share = max(relative, bound / least), max(share, bound / scores[i])
-        smallest = min(smallest, scores[i]) if scores[i] > 0.0 else smallest
-        shifted += abs(r - shift_of_base * least) + doubt
-        if not outdegrees[i]:
-            dangling += score
+        sums = _added(sums, (not outdegrees[i], scores[i], score, doubt, least), shift_of_base)
         scores[i] = score
-    return old, new, signed, absolute, largest, relative, share, smallest, shifted, dangling
+    return sums
 
 
 @loop
@@ -365,10 +375,8 @@ def hosted_flow(
     for k in range(edges[0], edges[1]):
         weight = weights[0] if hosts[sources[k]] == host else weights[1]
         value = weight * y[sources[k]]
-        new = high + value
-        back = new - high
-        low += (high - (new - back)) + (value - back)
-        high = new
+        high, error = two_sum(high, value)
+        low += error
     return high, low
 
 
@@ -381,35 +389,23 @@ def weighted_plain(
     damping: float,
     y: Floats,
     scores: Floats,
-    base_shift: float,
+    shift_of_base: float,
     hosts: Positions,
     weights: tuple[float, float],
     begin: int,
     end: int,
-) -> tuple[float, float, float, float, float, float, float, float, float, float]:
-    """One round: scores of a range from y, in place. Returns what `plain` does.
+) -> Sums:
+    """One round with weighted links: scores of a range from y, in place.
 
     The doubt: W_j (3 roundings), y_j, its product with w_ji, their sum, that by the damping and the
     last sum round, and damping and base may be no doubles. That is 10; 20 are ample."""
-    old, new, signed, absolute, largest, relative = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    shifted, dangling, each, share, smallest = 0.0, 0.0, len(base) > 1, 0.0, np.inf
+    each, sums = len(base) > 1, NO_SUMS
     for i in range(begin, end):
         edges = (offsets[i], offsets[i + 1])
         high, low = hosted_flow(sources, hosts, weights, y, hosts[i], edges)
         least = base[i if each else 0]
         score = least + damping * (high + low)
-        r, old = score - scores[i], old + scores[i]
         doubt = (2.0 * DOUBT + (float(edges[1] - edges[0]) * UNIT) ** 2) * score
-        new += score
-        signed += r
-        bound = abs(r) + doubt
-        absolute += bound
-        largest = max(largest, bound)
-        if bound > 0.0:
-            relative, share = max(relative, bound / least), max(share, bound / scores[i])
-        smallest = min(smallest, scores[i]) if scores[i] > 0.0 else smallest
-        shifted += abs(r - base_shift * least) + doubt
-        if not outweights[i]:
-            dangling += score
+        sums = _added(sums, (not outweights[i], scores[i], score, doubt, least), shift_of_base)
         scores[i] = score
-    return old, new, signed, absolute, largest, relative, share, smallest, shifted, dangling
+    return sums

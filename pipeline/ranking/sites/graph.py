@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from crawlrank.jobs.kernel.machine.machine_code import loop
+from crawlrank.jobs.kernel.rank.array_types import two_sum
 from crawlrank.jobs.kernel.rank.plain_round import DOUBT, UNIT
 from crawlrank.pipeline.data.csr import Offsets
 from crawlrank.pipeline.data.graph import Floats, Positions
@@ -62,10 +63,8 @@ def weighted_flow(
     high, low = 0.0, 0.0
     for k in range(begin, end):
         value = weights[k] * y[sources[k]]
-        new = high + value
-        back = new - high
-        low += (high - (new - back)) + (value - back)
-        high = new
+        high, error = two_sum(high, value)
+        low += error
     return high, low
 
 
