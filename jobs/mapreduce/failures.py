@@ -10,7 +10,7 @@ import re
 
 from crawlrank.jobs.kernel.errors import JobFailed
 from crawlrank.jobs.mapreduce.job import Job
-from crawlrank.jobs.mapreduce.launcher import CLUSTERS, Launcher
+from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.jobs.mapreduce.runners.applications import tag_of
 
 CURE = (
@@ -75,7 +75,7 @@ def end_orphans(launcher: Launcher) -> int:
     configuration names; spark, applications where its master is YARN. Other runners, and launchers
     without such a folder, leave nothing. Raises JobFailed where jobs cannot be found or ended.
     """
-    if launcher.runner not in CLUSTERS or not launcher.data:
+    if not (launcher.traits.on_cluster and launcher.data):
         return 0
     options = ["--runner", launcher.runner, "--quiet", "--local-tmp-dir", str(launcher.tmp)]
     if launcher.conf:

@@ -30,7 +30,7 @@ from crawlrank.jobs.kernel.storage.opening import (
 from crawlrank.jobs.kernel.storage.stores import DONE, exists, join, remove, write
 from crawlrank.jobs.mapreduce.failures import CURE, NodesLost, failure, nodes_were_lost
 from crawlrank.jobs.mapreduce.job import Job
-from crawlrank.jobs.mapreduce.launcher import CLUSTERS, Launcher
+from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.jobs.mapreduce.outcome import (
     MappedInputs,
     Outcome,
@@ -39,7 +39,8 @@ from crawlrank.jobs.mapreduce.outcome import (
     outcome_of,
     split_output,
 )
-from crawlrank.jobs.mapreduce.runners.applications import end_left_when_back, marks, tag_of
+from crawlrank.jobs.mapreduce.runners import tag_options
+from crawlrank.jobs.mapreduce.runners.applications import end_left_when_back, tag_of
 from crawlrank.jobs.mapreduce.sift import Sift, sift_here
 
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time in a zip
@@ -69,7 +70,7 @@ class JobRun(NamedTuple):
 
     @property
     def on_cluster(self) -> bool:
-        return self.launcher.runner in CLUSTERS
+        return self.launcher.traits.on_cluster
 
     def run(self) -> float:
         """Run the job; returns its seconds by this machine's clock. Raises CrawlrankError."""
@@ -94,16 +95,16 @@ class JobRun(NamedTuple):
     def _cluster_options(self) -> list[str]:
         launcher = self.launcher
         options = ["--output-dir", str(self.output)]
-        if launcher.runner == "hadoop" and launcher.data:
+        if launcher.traits.stages_in_data and launcher.data:
             options += ["--hadoop-tmp-dir", str(join(launcher.data, "tmp"))]
-        options += marks(launcher.runner, tag_of(launcher.data or self.output), self.name)
+        options += tag_options(launcher.runner, tag_of(launcher.data or self.output), self.name)
         options += ["--py-files", str(write_zip(self.tmp / "crawlrank.zip"))]
         conf = launcher.cluster() if launcher.cluster else launcher.conf
         return [*options, "--conf-path", str(conf)] if conf else options
 
     def _own_options(self) -> list[str]:
         options = ["--no-conf", "--cleanup", "NONE", "--output-dir", str(local_path(self.output))]
-        if self.launcher.runner == "local":
+        if self.launcher.traits.tasks:
             options += ["--no-bootstrap-mrjob"]  # tasks run under this very Python
             if self.launcher.processes:
                 options += ["--num-cores", str(self.launcher.processes)]
@@ -126,7 +127,7 @@ class JobRun(NamedTuple):
             return shortage
         if not nodes_were_lost(message) and not nodes_were_lost(getattr(runner, "state", "")):
             return JobFailed(failure(self.name, message))
-        if launcher.runner == "hadoop" and launcher.data:  # the application may still run
+        if launcher.traits.outlives_loss and launcher.data:  # the application may still run
             end_left_when_back(tag_of(launcher.data), runner.get_hadoop_bin())
         return NodesLost(failure(self.name, f"{message}\n{CURE}"))
 

@@ -11,17 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crawlrank.jobs.kernel.machine.cores import at_a_time
-from crawlrank.jobs.kernel.storage.opening import FILE, HDFS, S3, SCHEMES, PathOrUrl
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl
 from crawlrank.jobs.kernel.storage.stores import join, remove, size_of_dataset
+from crawlrank.jobs.mapreduce import runners
 from crawlrank.jobs.mapreduce.runners.bytes_read import LOOKS
 
 if TYPE_CHECKING:
     from crawlrank.jobs.mapreduce.job import Job
 
-RUNNERS = ("local", "inline")  # on this machine; both leave the same
-CLUSTERS = ("hadoop", "emr", "spark")
-#: the URLs of datasets that a runner can read and write; other runners, all of them
-REACHED = {**dict.fromkeys(RUNNERS, (FILE,)), "emr": (S3, HDFS)}
+#: on this machine; both leave the same
+RUNNERS = tuple(name for name, traits in runners.RUNNERS.items() if not traits.on_cluster)
+CLUSTERS = tuple(name for name, traits in runners.RUNNERS.items() if traits.on_cluster)
 SMALL = 1 << 28  # bytes, half a minute of a task
 TaskProgress = Callable[[str, int, int], None]
 BytesProgress = Callable[[int, int], None]
@@ -29,10 +29,10 @@ BytesProgress = Callable[[int, int], None]
 
 def out_of_reach(runner: str, data: str) -> str:
     """Why a runner cannot have its datasets at a URL; '' where it can have them there."""
-    reached = REACHED.get(runner, SCHEMES)
+    reached = runners.RUNNERS[runner].reached
     if data.startswith(reached):
         return ""
-    clusters = [name for name in CLUSTERS if data.startswith(REACHED.get(name, SCHEMES))]
+    clusters = [name for name in CLUSTERS if data.startswith(runners.RUNNERS[name].reached)]
     return (
         f"the runner {runner} reaches {' and '.join(reached)} only;"
         f" {', '.join(clusters)} reach this URL"
@@ -92,6 +92,10 @@ class Launcher:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "processes", at_a_time(self.processes))
+
+    @property
+    def traits(self) -> runners.RunnerTraits:
+        return runners.RUNNERS[self.runner]
 
     def is_small(self, datasets: Iterable[PathOrUrl], most: int | None = None) -> bool:
         """Whether the datasets are at URLs and so small that all stages should be one job. most:

@@ -21,6 +21,7 @@ from crawlrank.jobs.kernel.machine.cores import at_a_time
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl, is_url
 from crawlrank.jobs.kernel.storage.temporary import temporary_folder
 from crawlrank.jobs.mapreduce.launcher import CLUSTERS
+from crawlrank.jobs.mapreduce.runners import RUNNERS
 from crawlrank.pipeline.data.memory import half_of_machine
 from crawlrank.pipeline.estimate.projection import (
     EXTRACT,
@@ -208,8 +209,8 @@ class _Estimating:
 
     def _processes(self) -> int:
         if self.options.runner != EMBEDDED:
-            inline = self.sample_options.runner == "inline"
-            return 1 if inline else at_a_time(self.options.processes)
+            several = RUNNERS[self.sample_options.runner].tasks
+            return at_a_time(self.options.processes) if several else 1
         memory = self.options.memory or half_of_machine()
         return memory.extracting(at_a_time(self.options.processes))
 

@@ -87,7 +87,7 @@ def engine_of(
         )
         if options.conf:  # its package is in the same folder
             os.environ.setdefault("CRAWLRANK_PACKAGE", str(options.conf.resolve().parent))
-        if options.runner == "emr":
+        if launcher.traits.held_cluster:
             from crawlrank.pipeline.engines.text.emr_cluster import cluster_of_run
 
             cluster = stack.enter_context(cluster_of_run(options.conf, tmp, options.data))

@@ -24,7 +24,8 @@ from crawlrank.jobs.kernel.errors import JobFailed
 from crawlrank.jobs.mapreduce.failures import end_orphans
 from crawlrank.jobs.mapreduce.launch import launch
 from crawlrank.jobs.mapreduce.launcher import Launcher
-from crawlrank.jobs.mapreduce.runners.applications import CLUSTER_TAG, tag_of
+from crawlrank.jobs.mapreduce.runners import CLUSTER_TAG
+from crawlrank.jobs.mapreduce.runners.applications import tag_of
 from crawlrank.pipeline.engines.text.emr_cluster import held_cluster
 
 ARCHIVE = "s3://crawl/archives/web.warc.gz"

@@ -18,7 +18,6 @@ from crawlrank.jobs.kernel.errors import JobFailed
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl
 from crawlrank.jobs.mapreduce.runners.local import last_lines
 
-CLUSTER_TAG = "crawlrank-data"  # key of the tag that a cluster of EMR bears
 AT_WORK = "NEW,NEW_SAVING,SUBMITTED,ACCEPTED,RUNNING"
 LISTED = r"^application_[0-9]+_[0-9]+"
 _CLIENT = ("org.apache.hadoop.yarn.client.cli.ApplicationCLI", "application")
@@ -30,17 +29,6 @@ _HEARTBEATS = 3  # seconds, in which nodes learn that containers are to end; by 
 def tag_of(data: PathOrUrl) -> str:
     """The tag of a folder of datasets. YARN wants lower case and at most a hundred characters."""
     return "crawlrank-" + hashlib.sha256(str(data).rstrip("/").encode()).hexdigest()[:24]
-
-
-def marks(runner: str, tag: str, name: str) -> list[str]:
-    """Options of mrjob that give the tag to a job of that name: to its applications on YARN, and on
-    EMR to its cluster. On EMR the names of clusters and steps begin with the tag, too."""
-    if runner == "spark":
-        return ["-D", f"spark.yarn.tags={tag}"]
-    on_yarn = ["-D", f"mapreduce.job.tags={tag}"]
-    if runner == "emr":
-        return [*on_yarn, "--tag", f"{CLUSTER_TAG}={tag}", "--label", f"{tag}-{name}"]
-    return on_yarn
 
 
 def end_left(tag: str, hadoop: Sequence[str]) -> int:

@@ -26,7 +26,8 @@ from mrjob.emr import EMRJobRunner
 
 from crawlrank.jobs.kernel.errors import BadInput, JobFailed
 from crawlrank.jobs.kernel.machine.extras import cure_of
-from crawlrank.jobs.mapreduce.runners.applications import AT_WORK, CLUSTER_TAG, LISTED
+from crawlrank.jobs.mapreduce.runners import CLUSTER_TAG
+from crawlrank.jobs.mapreduce.runners.applications import AT_WORK, LISTED
 from crawlrank.jobs.mapreduce.runners.cluster import WatchedCluster
 
 ACTIVE = ("STARTING", "BOOTSTRAPPING", "RUNNING", "WAITING", "TERMINATING")  # clusters

@@ -11,7 +11,8 @@ from mrjob.conf import find_mrjob_conf
 
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.mapreduce.job import Job
-from crawlrank.jobs.mapreduce.runners.applications import marks, tag_of
+from crawlrank.jobs.mapreduce.runners import tag_options
+from crawlrank.jobs.mapreduce.runners.applications import tag_of
 
 
 @contextmanager
@@ -43,7 +44,7 @@ def held_cluster(conf: Path | None, tmp: Path, data: str) -> Iterator[Path]:
         expected = "one such as emr.conf, which `crawlrank cluster package` makes"
         raise BadInput("--runner emr", "no configuration", expected, "Name it: --cluster-conf.")
     options = ["--conf-path", str(usual), "--local-tmp-dir", str(tmp), "--quiet"]
-    options += marks("emr", tag_of(data), "cluster")
+    options += tag_options("emr", tag_of(data), "cluster")
     runner = Job(["--runner", "emr", *options]).make_runner()
     if runner.named():
         yield Path(usual)

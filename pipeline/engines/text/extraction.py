@@ -151,7 +151,7 @@ class ClusterExtraction(NamedTuple):
 
     def _tolerant(self, tasks: int) -> list[str]:
         """Options for a job to continue where few of its tasks fail; only Hadoop has them."""
-        if self.launcher.runner not in ("hadoop", "emr"):
+        if not self.launcher.traits.may_lose_tasks:
             return []
         percent = min(100, max(FEW_IN_A_HUNDRED, 100 * FEW // tasks))
         return ["-D", f"mapreduce.map.failures.maxpercent={percent}"]
