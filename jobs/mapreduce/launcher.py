@@ -14,7 +14,6 @@ from crawlrank.jobs.kernel.machine.cores import at_a_time
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl
 from crawlrank.jobs.kernel.storage.stores import join, remove, size_of_dataset
 from crawlrank.jobs.mapreduce import runners
-from crawlrank.jobs.mapreduce.runners.bytes_read import LOOKS
 
 if TYPE_CHECKING:
     from crawlrank.jobs.mapreduce.job import Job
@@ -87,7 +86,7 @@ class Launcher:
     cluster: Callable[[], Path] | None = None
     small: int = SMALL
     partitions: int | None = None
-    looks: float = LOOKS
+    looks: float = runners.LOOKS
     starting: Starting = field(default_factory=Starting, compare=False)
 
     def __post_init__(self) -> None:

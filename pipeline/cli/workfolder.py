@@ -16,7 +16,7 @@ from crawlrank.pipeline.workfolder.imported import steps_of
 from crawlrank.pipeline.workfolder.manifest import Manifest, require_manifest
 
 if TYPE_CHECKING:
-    from crawlrank.pipeline.workfolder.integrity import Checked
+    from crawlrank.pipeline.workfolder.results.dataset_folders import Checked
 
 
 @command("status")
@@ -83,7 +83,7 @@ def _show_status(work: Path, output: Path | None, verbose: bool) -> None:
 def _faults(work: Path, manifest: Manifest, *, running: bool) -> tuple[list[Checked], str]:
     """Datasets that are not what their step has written, and why others were not looked at.
     running: the run may be changing some, whose steps are no longer in the manifest then."""
-    from crawlrank.pipeline.workfolder.integrity import checked
+    from crawlrank.pipeline.workfolder.results.dataset_folders import checked
 
     faults, unchecked = list["Checked"](), ""
     try:
@@ -100,7 +100,11 @@ def _faults(work: Path, manifest: Manifest, *, running: bool) -> tuple[list[Chec
 def _check(work: Path, *, archives: bool) -> None:
     """Show the sizes and digests of all files. Raises BadInput for the first one that is wrong."""
     from crawlrank.pipeline.run.reports import checked_table
-    from crawlrank.pipeline.workfolder.integrity import checked, checked_archives, damaged
+    from crawlrank.pipeline.workfolder.results.dataset_folders import (
+        checked,
+        checked_archives,
+        damaged,
+    )
 
     manifest = require_manifest(work)
     results = list(checked(work, manifest, digests=True))

@@ -19,8 +19,8 @@ from crawlrank.pipeline.progress import Reporter
 from crawlrank.pipeline.run.run import run
 from crawlrank.pipeline.steps import EMBEDDED
 from crawlrank.pipeline.workfolder import dataset_store
-from crawlrank.pipeline.workfolder.integrity import checked
 from crawlrank.pipeline.workfolder.manifest import Manifest
+from crawlrank.pipeline.workfolder.results.dataset_folders import checked
 
 
 class Clock:

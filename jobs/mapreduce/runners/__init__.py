@@ -11,6 +11,7 @@ from typing import Any
 
 from crawlrank.jobs.kernel.storage.opening import FILE, HDFS, S3, SCHEMES
 
+LOOKS = 0.5  # seconds between two looks at how much tasks have read of archives
 CLUSTER_TAG = "crawlrank-data"  # key of the tag that a cluster of EMR bears
 
 

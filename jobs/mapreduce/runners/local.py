@@ -12,17 +12,21 @@ Changed against mrjob 0.7.4:
   interrupted.
 - The last lines of a failed task are in `failure`, of a traceback only the error.
 - A task that dies while it reads an archive is an error of that archive.
+- The bytes of archives that tasks have read so far are known from the status of each task. A status
+  is a line `reporter:status:…` in the task's stderr, as Hadoop knows it; the last counts.
 """
 
 from __future__ import annotations
 
 import contextlib
+import re
 import signal
 import subprocess
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
@@ -36,9 +40,59 @@ from mrjob.step import StepFailedException
 import crawlrank
 from crawlrank.jobs.kernel.errors import CrawlrankError, died
 from crawlrank.jobs.kernel.formats.reading import read_lines
-from crawlrank.jobs.kernel.formats.side_lines import ARCHIVE, to_json
+from crawlrank.jobs.kernel.formats.side_lines import ARCHIVE, READ, to_json
 from crawlrank.jobs.kernel.machine.shortage import shortage_of
-from crawlrank.jobs.mapreduce.runners.bytes_read import LOOKS, BytesRead
+from crawlrank.jobs.kernel.storage.while_reading import repeated
+from crawlrank.jobs.mapreduce.runners import LOOKS
+
+_LAST = 1000  # bytes from the end of a stderr in which its last status is
+_STATUS = re.compile(b"reporter:status:%s\n" % READ.encode().replace(b"%d", b"([0-9]+)"))
+
+
+class BytesRead:
+    """The bytes read by tasks that have ended and by tasks at work."""
+
+    def __init__(self) -> None:
+        self._before = 0
+        self._at_work: set[Path] = set()  # the stderr of each
+        self._lock = threading.Lock()
+
+    def total(self) -> int:
+        with self._lock:
+            return self._before + sum(map(bytes_read, self._at_work))
+
+    @contextmanager
+    def by_task(self, stderr: str) -> Iterator[None]:
+        """Count the task with this stderr, which works while the block runs."""
+        path = Path(stderr)
+        with self._lock:
+            self._at_work.add(path)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._at_work.discard(path)
+                self._before += bytes_read(path)
+
+    @contextmanager
+    def reported_to(self, on_read: Callable[[int], None] | None, looks: float) -> Iterator[None]:
+        """Call `on_read` with the total now and then, and once at the end. looks: seconds between
+        two looks."""
+        if on_read is None:
+            yield
+            return
+        with repeated(lambda: on_read(self.total()), looks):
+            yield
+        on_read(self.total())
+
+
+def bytes_read(stderr: Path) -> int:
+    """The bytes in the last status of the task with this stderr."""
+    with stderr.open("rb") as file:
+        file.seek(max(0, stderr.stat().st_size - _LAST))
+        statuses = _STATUS.findall(file.read())
+    return int(statuses[-1]) if statuses else 0
+
 
 TasksDone = Callable[[int, int], None]  # called with tasks done and tasks of the phase
 TAIL_LINES = 12
