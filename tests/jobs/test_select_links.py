@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urljoin
 
 import pyarrow.parquet as pq
@@ -18,7 +19,7 @@ from support.inputs.samples import write
 from support.selecting_oracle import REFERENCES, Oracle, Selection
 from support.systems.cluster import dataset
 
-from crawlrank.jobs.kernel.captures.choosing import CaptureRules
+from crawlrank.jobs.kernel.captures.choosing import CaptureRules, Named, choose, folded
 from crawlrank.jobs.kernel.formats.lines import format_capture, format_link, parse_fold
 from crawlrank.jobs.kernel.formats.rows import Capture, Fold, Link
 from crawlrank.jobs.mapreduce.launcher import Launcher
@@ -191,3 +192,103 @@ def test_a_target_that_no_reference_of_its_kind_has_is_counted_by_both_engines()
     assert by_runner == by_embedded(*made, CaptureRules(latest=True))
     assert by_runner[2]["links.unresolved"] == 3
     assert by_runner[0][URIS[2] + b" " + URIS[1] + b" L"] == 1
+
+
+class Seen(NamedTuple):
+    """A capture of /0 on a day (0: unknown), with a link that names the day. to: the page that a
+    redirect leads to."""
+
+    day: int
+    status: str = "200"
+    to: int | None = None
+    digest: str = "-"
+    kind: str = "response"
+
+
+class Case(NamedTuple):
+    """taken: the days whose links count, with `latest` only. folds: kind and target of /0."""
+
+    seen: list[Seen]
+    rules: CaptureRules
+    taken: set[int]
+    folds: frozenset[tuple[str, str]] = frozenset()
+
+
+LATEST, BOTH = CaptureRules(latest=True), CaptureRules(latest=True, redirects=True)
+AWAY = frozenset({("redirect", "example,h)/3")})
+#: the rules of jobs/kernel/captures/choosing.py, by what they say
+CASES = {
+    "the latest good capture": Case([Seen(1), Seen(2)], LATEST, {2}),
+    "both good captures of that time": Case(
+        [Seen(2, digest="sha1:A"), Seen(2, digest="sha1:B")], LATEST, {2}
+    ),
+    "no status and every 2xx are good": Case([Seen(1), Seen(2, "204"), Seen(3, "-")], LATEST, {3}),
+    "an error is not good": Case([Seen(1), Seen(2, "500")], LATEST, {1}),
+    "an unknown time comes first": Case([Seen(0), Seen(1, "204")], LATEST, {1}),
+    "304 stands for the one before": Case([Seen(1), Seen(2, "304")], LATEST, {1}),
+    "a revisit stands for its digest": Case(
+        [
+            Seen(1, digest="sha1:A"), Seen(2, digest="sha1:B"),
+            Seen(3, digest="sha1:A", kind="revisit"),
+        ],
+        LATEST, {1},
+    ),
+    "a revisit of nothing has its own links": Case(
+        [Seen(1, digest="sha1:A"), Seen(2, digest="sha1:B", kind="revisit")], LATEST, {2}
+    ),
+    "a redirect without a good capture": Case([Seen(1, "301", 3)], LATEST, {1}),
+    "which folds": Case([Seen(1, "301", 3)], BOTH, {1}, AWAY),
+    "also of all captures": Case([Seen(1, "301", 3)], CaptureRules(redirects=True), set(), AWAY),
+    "not beside a good one": Case(
+        [Seen(1), Seen(2, "301", 3)], CaptureRules(redirects=True), set()
+    ),
+    "a redirect after the good one": Case([Seen(1), Seen(2, "301", 3)], BOTH, {2}, AWAY),
+    "a redirect before the good one": Case([Seen(1, "301", 3), Seen(2)], BOTH, {2}),
+    "a redirect to the page itself": Case([Seen(1), Seen(2, "301", 0)], BOTH, {1}),
+    "two targets at a time": Case([Seen(1, "301", 3), Seen(1, "302", 4)], BOTH, {1}),
+    "gone": Case([Seen(1), Seen(2, "404")], LATEST, set(), frozenset({("gone", "-")})),
+    "gone and dropped": Case(
+        [Seen(1), Seen(2, "410")], LATEST._replace(gone="drop"), set(), frozenset({("gone", ".")}),
+    ),
+    "gone and kept": Case([Seen(1), Seen(2, "404")], LATEST._replace(gone="keep"), {1}),
+}  # fmt: skip
+
+
+def crawl_of(seen: list[Seen]) -> tuple[list[Link], list[Capture]]:
+    captures, links = [], []
+    for number, (day, status, to, digest, kind) in enumerate(seen):
+        time = b"2024050%d000000" % day if day else b"-"
+        captures.append(
+            Capture(URIS[0], time, status.encode(), b"-", digest.encode(), kind.encode(), b"a",
+                    b"%d" % number)
+        )  # fmt: skip
+        links.append(Link(b"http://h.example/day%d" % day, URIS[0], b"L", time))
+        if to is not None:
+            links.append(Link(URIS[to], URIS[0], b"R", time))
+    return links, captures
+
+
+def days_in(lines: Iterable[bytes]) -> set[int]:
+    """The days that selected links name."""
+    return {int(line.split()[0][-1:]) for line in lines if b"/day" in line}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_one_table_of_cases_holds_for_python_sql_and_jobs(case: Case) -> None:
+    links, captures = crawl_of(case.seen)
+    key = b"example,h)/0"
+    named = [Named(n.hop, n.source, n.timestamp, b"example,h)" + n.target[16:]) for n in links
+             if n.hop == b"R"]  # fmt: skip
+    chosen = choose(key, captures, named, case.rules)
+    folds = list(folded(key, chosen.folds))
+    kept = {(kind.decode(), to.decode()) for kind, to in folds} if len(folds) == 1 else set()
+    assert kept == case.folds
+    if case.rules.latest:
+        names = [*chosen.captures, *(name for one in chosen.searches for name in one.instead)]
+        assert {int(time[7:8].replace(b"-", b"0") or 0) for _, time in names} == case.taken
+    for lines, rows, _ in (
+        by_jobs(links, captures, case.rules, "inline"),
+        by_embedded(links, captures, case.rules),
+    ):
+        assert {(row.kind.decode(), row.target_key.decode()) for row in rows} == case.folds
+        assert days_in(lines) == case.taken
