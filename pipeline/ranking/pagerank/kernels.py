@@ -289,12 +289,14 @@ def divide(scores: Floats, outdegrees: Ids, y: Floats, begin: int, end: int) -> 
 
 #: as RoundSums names them: old_l1, new_l1, residual_sum, residual_l1, residual_max, relative_max,
 #: share_max, least, shifted_l1, dangling_new
-Sums = tuple[float, float, float, float, float, float, float, float, float, float]
-NO_SUMS: Sums = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, math.inf, 0.0, 0.0)
+NodeSums = tuple[float, float, float, float, float, float, float, float, float, float]
+NO_SUMS: NodeSums = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, math.inf, 0.0, 0.0)
 
 
 @loop
-def _added(sums: Sums, node: tuple[bool, float, float, float, float], shift_of_base: float) -> Sums:
+def _added(
+    sums: NodeSums, node: tuple[bool, float, float, float, float], shift_of_base: float
+) -> NodeSums:
     """The sums of a round with one node more: whether it dangles, its score before and after the
     round, the doubt about the new one, and its base."""
     old, new, signed, absolute, largest, relative, share, smallest, shifted, dangling = sums
@@ -326,7 +328,7 @@ def plain(
     shift_of_base: float,
     begin: int,
     end: int,
-) -> Sums:
+) -> NodeSums:
     """One plain round: scores of a range from y, in place. shift_of_base: for a base of 1."""
     chunks, each, sums = np.zeros(CHUNKS, np.int64), len(base) > 1, NO_SUMS
     for i in range(begin, end):
@@ -394,7 +396,7 @@ def weighted_plain(
     weights: tuple[float, float],
     begin: int,
     end: int,
-) -> Sums:
+) -> NodeSums:
     """One round with weighted links: scores of a range from y, in place.
 
     The doubt: W_j (3 roundings), y_j, its product with w_ji, their sum, that by the damping and the
