@@ -293,7 +293,7 @@ def test_two_runs_at_once(web: Path, tmp_path: Path) -> None:
         other.kill()
     assert said.code == 3
     assert f"is at work in this folder (process {other.pid})" in said.err
-    assert "--work" in said.err
+    assert "use another work folder" in said.err
 
 
 def test_what_the_manifest_tells(web: Path) -> None:
