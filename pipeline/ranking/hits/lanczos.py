@@ -97,7 +97,8 @@ def carefully(
     begin: int,
     end: int,
 ) -> float:
-    """The same, with sums over the edges to a node in two parts: there may be millions."""
+    """What `there_and_back` does, with sums over the edges to a node in two parts: a node may have
+    millions."""
     each, total = len(relevance) > 1, 0.0
     for j in range(begin, end):
         r = relevance[j if each else 0]
