@@ -73,8 +73,9 @@ def environment_of(copy: Path) -> dict[str, str]:
 
 
 def drop_machine_code(copy: Path, changed: str) -> None:
-    """Remove what numba made of modules that use a changed one: it asks for the time of the module
-    that a function is in only, and not of those whose functions and numbers became part of it."""
+    """Remove what numba made of modules that use a changed one, directly or through others. By
+    itself a loop is made anew for loops and constants that it names, but not for what these
+    constants come from."""
     kept = {path.parent.parent / f"{path.name.split('.')[0]}.py" for path in copy.rglob("*.nbi")}
     sources = {path: path.read_text(encoding="utf-8") for path in kept if path.exists()}
     todo = [copy / changed]

@@ -13,6 +13,7 @@ MESSAGES = "tests/pipeline/cli/test_messages.py"
 CLI = "tests/pipeline/cli/test_cli.py"
 TASK_LOGS = "tests/jobs/mapreduce/test_task_logs.py"
 KEPT_CODE = "tests/jobs/kernel/machine/test_native.py"
+LOOPS = "tests/jobs/kernel/machine/test_machine_code.py"
 PACKED = "tests/pipeline/engines/text/test_packed_ranking.py"
 
 EDITS: dict[str, tuple[Edit, ...]] = {
@@ -106,6 +107,13 @@ EDITS: dict[str, tuple[Edit, ...]] = {
             "if path.suffix in _CODE:",
             "if path.suffix in ():",
             KEPT_CODE,
+        ),
+        Edit(
+            "code-of-a-loop-that-calls-a-changed-one-is-taken",
+            "jobs/kernel/machine/machine_code.py",
+            "if index.stat().st_mtime < newest:",
+            "if index.stat().st_mtime < 0:",
+            LOOPS,
         ),
     ),
     "messages": (

@@ -2,6 +2,9 @@
 
 Code that is kept in a user's folder of caches is read only if nobody else may write there. Code
 beside a module needs no such check: who may write there may write the module.
+
+numba makes a loop anew when its own file has changed. The code also has the loops that it calls and
+the constants that it uses, so it is made anew where the file of one of these is newer, too.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import sys
 from collections.abc import Callable
 from functools import cache, cached_property, update_wrapper
 from pathlib import Path
+from types import FunctionType
 from typing import Any, TypeVar, cast
 
 _CODE = (".native", ".nbi", ".nbc")  # ours, and numba's two
@@ -51,6 +55,7 @@ def compiled(function: F, **options: Any) -> F:
     try:
         kept = numba.njit(cache=True, **options)(function)
         if _may_be_kept(function, kept):
+            _remove_older(function, kept)
             return cast(F, kept)
     except (RuntimeError, OSError):  # no folder for it can be written
         pass
@@ -66,6 +71,39 @@ def _may_be_kept(function: Callable[..., Any], made: Any) -> bool:
     return folder == Path(function.__code__.co_filename).parent / "__pycache__" or is_private(
         folder
     )
+
+
+def _remove_older(function: Callable[..., Any], made: Any) -> None:
+    """Remove what numba has kept of the loop if a file that it is made of is newer."""
+    stats = getattr(made, "stats", None)
+    if stats is None or not isinstance(function, FunctionType):
+        return
+    name = f"*.{function.__name__}-{function.__code__.co_firstlineno}.*.nbi"
+    kept = [*Path(stats.cache_path).glob(name)]
+    files = filter(os.path.exists, _made_of(function) if kept else ())  # not those in a zip
+    newest = max(map(os.path.getmtime, files), default=0.0)
+    for index in kept:
+        if index.stat().st_mtime < newest:
+            index.unlink(missing_ok=True)
+
+
+def _made_of(function: FunctionType) -> set[str]:
+    """The files of this package that have what the function names, and what those loops name."""
+    files, waiting, seen = set[str](), [function], set[FunctionType]()
+    package = f"{__name__.partition('.')[0]}."
+    modules = [module for name, module in [*sys.modules.items()] if name.startswith(package)]
+    while waiting:
+        one = waiting.pop()
+        seen.add(one)
+        names = [name for name in one.__code__.co_names if name in one.__globals__]
+        used = {name: one.__globals__[name] for name in names}
+        for module in modules:
+            has = any(module.__dict__.get(name, used) is value for name, value in used.items())
+            if module.__file__ and (has or module in used.values()):
+                files.add(module.__file__)
+        loops = (value.__wrapped__ for value in used.values() if isinstance(value, _Loop))
+        waiting += [each for each in loops if each not in seen]
+    return files
 
 
 def _leave_terminal_alone() -> None:

@@ -70,3 +70,42 @@ def test_loops_in_a_folder_that_others_could_write_are_made_again(tmp_path: Path
     assert run() == ["4", folder, "0"]
     assert not Path(folder).stat().st_mode & 0o022
     assert run() == ["4", folder, "1"]
+
+
+CALLER = """
+from crawlrank.caller_parts import FACTOR, grown
+from crawlrank.jobs.kernel.machine.machine_code import loop
+
+@loop
+def result(number):
+    return FACTOR * grown(number)
+
+print(result(2), sum(result.stats.cache_hits.values()))
+"""
+PARTS = """
+from crawlrank.jobs.kernel.machine.machine_code import loop
+
+FACTOR = {factor}
+
+@loop
+def grown(number):
+    return number + {growth}
+"""
+
+
+def test_a_loop_is_made_anew_when_what_it_is_made_of_has_changed(tmp_path: Path) -> None:
+    """numba itself looks at the file of the loop alone."""
+    package = tmp_path / "crawlrank"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "jobs").symlink_to(ROOT / "jobs")
+    (package / "caller.py").write_text(CALLER)
+    said = []
+    for number, (factor, growth) in enumerate([(1, 1), (1, 1), (3, 1), (3, 5)]):
+        if number != 1:
+            (package / "caller_parts.py").write_text(PARTS.format(factor=factor, growth=growth))
+        command = [sys.executable, "-m", "crawlrank.caller"]
+        env = {"PYTHONPATH": str(tmp_path), "PATH": ""}
+        done = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True)
+        said.append(done.stdout or done.stderr)
+    assert said == ["3 0\n", "3 1\n", "9 0\n", "21 0\n"]
