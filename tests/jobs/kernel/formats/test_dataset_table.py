@@ -18,7 +18,7 @@ from crawlrank.pipeline.data.parquet import schema_of, write_table
 from crawlrank.pipeline.workfolder.results.lines import text_table
 
 FORMATS = (Path(__file__).resolve().parents[4] / "docs" / "formats.md").read_text()
-FIRST_TABLE = FORMATS.partition("\n\nThe sources")[0]
+FIRST_TABLE = FORMATS.partition("| dataset |")[2].partition("\n\n")[0]
 IN_TEXT = dict(re.findall(r"^\| (\w+) \| `[^|]*\| `([^`]+)`", FIRST_TABLE, re.M))
 IN_PARQUET = dict(re.findall(r"^\| `(\w+)/\w+\.parquet` \| ([^;|]+)[;|]", FORMATS, re.M))
 
