@@ -189,7 +189,7 @@ def test_precedences_of_an_earlier_file_are_told(home: Path, work: Path, tmp_pat
     for some in (lines, lines[7:]):
         file.write_text("".join(some))
         load_precedences(HeritrixHome(home), file, state)
-    verify_it = ("verify-precedence", file, "--state", state, "--heritrix", home)
+    verify_it = ("audit", file, "--state", state, "--heritrix", home)
     said = ok(*verify_it)
     assert re.search(r"of an earlier file: .* 7$", said.out, re.MULTILINE)
     assert "7 precedences in the store are of an earlier file" in said.err
