@@ -14,6 +14,7 @@ import os
 import stat
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache, cached_property, update_wrapper
 from pathlib import Path
 from types import FunctionType
@@ -83,8 +84,9 @@ def _remove_older(function: Callable[..., Any], made: Any) -> None:
     files = filter(os.path.exists, _made_of(function) if kept else ())  # not those in a zip
     newest = max(map(os.path.getmtime, files), default=0.0)
     for index in kept:
-        if index.stat().st_mtime < newest:
-            index.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):  # another process has removed it
+            if index.stat().st_mtime < newest:
+                index.unlink()
 
 
 def _made_of(function: FunctionType) -> set[str]:
