@@ -11,15 +11,19 @@ x* the exact scores and p* the exact probabilities,
     |h/|h|_1 - p*|_1 <= |e|_1 / (0.15 |h|_1) and |0.15 h_i/g - x*_i| <= eta x*_i, eta = max|e|/g.
 The same holds for H + C over the whole history, with e = C_s - 0.85 A C_t.
 
+Under the policy `cycle` the virtual page is read once, before all others, and keeps what it gets
+from then on. Then g = 1/N is all the cash of the pages, C_s = 0, e = -C_t, and the window is the
+whole history. So no page has to be read again that holds too little to matter for the bounds.
+
 Dangling pages give all of their cash to the virtual page. In `edge` mode, the paper's own, the
 virtual page is one more target of every page instead of a taker of 0.15: the fixed point is
 another one, and there is no certificate.
 
-Stopping rule: after every N visits the certificate, the first bound, is taken (cycle: of the sweep
-just made, which converges geometrically; random and greedy: of the whole history, which falls like
-1/visits). Stop when it is at most opic_error, and eta too or no longer falling; or at max_visits.
-Keep the best. What rounding can add to e is part of both bounds. Memory: OPIC_BYTES a node beside
-the graph; of the edges, which may be mapped, those of PAGES pages at a time.
+Stopping rule: after every N visits, and when no page holds enough to be read, the certificate, the
+first bound, is taken (cycle: it falls geometrically; random and greedy: it falls like 1/visits).
+Stop when it is at most opic_error, and eta too or no longer falling; or at max_visits. Keep the
+best. What rounding can add to e is part of both bounds. Memory: OPIC_BYTES a node beside the graph;
+of the edges, which may be mapped, those of PAGES pages at a time.
 
 The loops (jobs/kernel/machine/machine_code.py) make the visits, one edge at a time, and the bounds.
 A page that is read records its cash, gives `share` of it along every edge, and to each page of the
@@ -82,6 +86,28 @@ def visit(
         else:
             given += held * (kept if kept > 0 else equal * share[page])
     return given
+
+
+def sweep(
+    least: float,
+    offsets: Positions,
+    targets: Targets,
+    share: Floats,
+    cash: Floats,
+    recorded: Floats,
+) -> int:
+    """Read the pages that hold at least `least`, by position; how many. What a page does not give
+    along its edges is the virtual page's."""
+    visits = 0
+    for page in range(len(cash)):
+        held = cash[page]
+        if held >= least:
+            visits, cash[page] = visits + 1, 0.0
+            recorded[page] += held
+            part = held * share[page]
+            for edge in range(offsets[page], offsets[page + 1]):
+                cash[targets[edge]] += part
+    return visits
 
 
 def greedy(
@@ -237,7 +263,7 @@ class _Window(NamedTuple):
     h: Floats
     g: float
     e: Floats
-    adds: Targets | int
+    adds: Positions | int
 
 
 def opic(
@@ -246,10 +272,8 @@ def opic(
     watch: Callable[[Checkpoint], None] = lambda checkpoint: None,
     equation: Equation = RECIPE,
 ) -> OpicResult:
-    """Run OPIC until its certificate is small enough or the visits are used up.
-
-    watch: called at every checkpoint, for a progress display.
-    """
+    """Run OPIC until its certificate is small enough or the visits are used up. watch: called at
+    every checkpoint, for a progress display."""
     options = options or OpicOptions()
     bank, edge_mode = _Bank(graph, options.virtual_page, equation), options.virtual_page == "edge"
     _compile(bank, options.policy)
@@ -276,9 +300,12 @@ def opic(
 
 def _compile(bank: _Bank, policy: Policy) -> None:
     """Compile the loops, outside the clock, by doing nothing."""
-    bank.visit(0 if policy == "greedy" else np.arange(0))
+    if policy == "cycle":
+        bank.sweep(math.inf)
+    else:
+        bank.visit(0 if policy == "greedy" else np.arange(0))
     one = np.ones(1)
-    _bounds(_Window(0, 0.0, one, 1.0, one, np.ones(1, bank.graph.targets.dtype)), one, RECIPE)
+    _bounds(_Window(0, 0.0, one, 1.0, one, np.ones(1, np.int64)), one, RECIPE)
 
 
 def _bounds(window: _Window, cash: Floats, equation: Equation) -> tuple[float, float]:
@@ -305,16 +332,23 @@ def _settled(history: list[Checkpoint], error: float) -> bool:
 
 
 def _sweeps(bank: _Bank, options: OpicOptions) -> Iterator[_Window]:
-    """Cycle: pages by position, over and over; the window is the last sweep."""
-    n, total, indegrees = bank.graph.nodes, 0.0, bank.graph.indegrees
-    e = np.empty(n)
-    for sweep in range(1, max(1, math.floor(options.max_visits)) + 1):
-        e[:] = bank.cash
-        bank.recorded[:] = 0
-        g = bank.visit_in(np.arange(at, min(at + PAGES, n)) for at in range(0, n, PAGES))
-        total += float(bank.recorded.sum())
-        e -= bank.cash
-        yield _Window(sweep * n, total, bank.recorded, g, e, indegrees)
+    """Cycle: pages by position, over and over, but those that hold less than `least`; the window
+    is the whole history. Sums of a page that is passed by stay below `least`, and up to an indegree
+    is added to them in a sweep: what rounding does to that is counted in `adds`, too."""
+    n, visits, sweeps = bank.graph.nodes, 0, 0
+    gift, indegrees = 1 / n, bank.graph.indegrees
+    allowed = min(options.opic_error, 1.0) / 2 if bank.kept else 0.0
+    least = allowed * gift
+    while visits < n * max(1, math.floor(options.max_visits)):
+        made, end = n, visits + n
+        while made and visits < end:
+            made = bank.sweep(least)
+            visits, sweeps = visits + made, sweeps + 1
+        adds = np.multiply(indegrees, math.ceil(max(1.0, sweeps * allowed)), dtype=np.int64)
+        adds += sweeps
+        total, e = float(bank.recorded.sum()), np.negative(bank.cash)
+        yield _Window(visits, total, bank.recorded, gift, e, adds)
+        least = least if made else least / 10  # the bounds need less than was thought
 
 
 def _histories(bank: _Bank, options: OpicOptions) -> Iterator[_Window]:
@@ -352,10 +386,8 @@ def shares_of(offsets: Positions, edges: float | None, equation: Equation = RECI
 class _Bank:
     """Cash and records of all pages, settled between calls, and the parts that pages give away.
 
-    share: see shares_of. kept: part that each page of the
-    graph gets through the virtual page from one with targets, or as much as a target where it is
-    0; dangling: from one without.
-    """
+    share: see shares_of. kept: part that each page of the graph gets through the virtual page from
+    one with targets, or as much as a target where it is 0; dangling: from one without."""
 
     def __init__(
         self, graph: Graph, virtual_page: VirtualPage, equation: Equation = RECIPE
@@ -366,10 +398,8 @@ class _Bank:
         self.kept, self.dangling = 0.0 if edge_mode else equation.base / n, 1 / n
 
     def visit(self, order: Positions | int) -> float:
-        """Read the pages in this order, or this number of times the page with most cash.
-
-        Returns what the virtual page gave to each page.
-        """
+        """Read the pages in this order, or this number of times the page with most cash. Returns
+        what the virtual page gave to each page."""
         if not isinstance(order, int):
             return self.visit_in([order])
         winner = np.empty(2 * width_of(len(self.cash)), self.graph.targets.dtype)
@@ -377,6 +407,14 @@ class _Bank:
         release(self.graph.targets, 0, self.graph.edges)
         self.cash += given
         return given
+
+    def sweep(self, least: float) -> int:
+        """Read the pages that hold at least so much; how many. The virtual page keeps its cash."""
+        targets = np.asarray(self.graph.targets)  # unsigned, a loop need not check their signs
+        edges = self.graph.offsets, targets.view(f"u{targets.itemsize}")
+        visits = int(compiled(sweep)(least, *edges, self.share, self.cash, self.recorded))
+        release(self.graph.targets, 0, self.graph.edges)
+        return visits
 
     def visit_in(self, orders: Iterable[Positions]) -> float:
         """Read the pages in these orders, one after the other, as if it were one."""

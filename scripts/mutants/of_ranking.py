@@ -72,10 +72,10 @@ EDITS: dict[str, tuple[Edit, ...]] = {
     ),
     "opic": (
         Edit(
-            "visit-forgets-cash-that-a-page-has",
+            "sweep-forgets-cash-that-a-page-has",
             "pipeline/ranking/opic.py",
-            "cash[targets[k]] += part",
-            "cash[targets[k]] = part",
+            "cash[targets[edge]] += part",
+            "cash[targets[edge]] = part",
             OPIC,
         ),
         Edit(

@@ -68,6 +68,19 @@ def assert_certified(result: OpicResult, exact: Floats) -> None:
     assert np.abs(result.scores / exact - 1).max() <= result.best.eta + 1e-12
 
 
+def simulate_sweeps(graph: Graph, least: float, sweeps: int) -> tuple[Floats, Floats, int]:
+    """(C, H, visits) where the virtual page keeps what it gets, and pages of less are passed by."""
+    cash, history, visits = np.full(graph.nodes, 1 / graph.nodes), np.zeros(graph.nodes), 0
+    for page in [*range(graph.nodes)] * sweeps:
+        if cash[page] >= least:
+            held, targets = cash[page], targets_of(graph, page)
+            cash[page], visits = 0, visits + 1
+            history[page] += held
+            for target in targets:
+                cash[target] += 0.85 * held / len(targets)
+    return cash, history, visits
+
+
 @pytest.mark.parametrize("policy", POLICIES)
 @settings(max_examples=examples(150), deadline=None)
 @given(graphs(), st.data())
@@ -258,9 +271,32 @@ def test_two_hundred_visits_a_page_are_the_limit() -> None:
 
 def test_the_paper_estimate_is_one_over_all_records() -> None:
     graph = web_like(60, seed=3)
-    _, history = simulate(graph, 180, "cycle", np.full(60, 1 / 60))
+    _, history, _ = simulate_sweeps(graph, 0.0, 3)
     result = opic(graph, OpicOptions(opic_error=0.0, max_visits=3))
     assert result.history[-1].paper == pytest.approx(1 / history.sum())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_cycle_passes_by_pages_that_hold_too_little(seed: int) -> None:
+    graph = web_like(50, seed)
+    for sweeps, least in ((1, 0.0), (3, 0.0), (2, 0.01), (6, 0.001)):
+        bank = module._Bank(graph, "teleport")
+        visits = sum(bank.sweep(least) for _ in range(sweeps))
+        cash, history, simulated = simulate_sweeps(graph, least, sweeps)
+        assert visits == simulated
+        assert np.allclose(bank.cash, cash, atol=1e-15)
+        assert np.allclose(bank.recorded, history, atol=1e-15)
+    assert visits < 6 * graph.nodes
+
+
+def test_cycle_reads_pages_of_less_cash_where_the_certificate_needs_it() -> None:
+    """What the last page gives to half of the others is too little for each of them, and too much
+    for the sum of errors."""
+    graph = graph_of(401, [(400, target) for target in range(200)])
+    result = opic(graph, OpicOptions(opic_error=0.01))
+    assert [checkpoint.visits for checkpoint in result.history] == [401, 401, 601]
+    assert result.history[1].eta <= 0.01 < result.history[1].certificate
+    assert result.reached and result.best.visits == 601
 
 
 def test_the_virtual_page_as_an_edge_has_its_own_fixed_point() -> None:
