@@ -160,7 +160,9 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
     def make_runner(self) -> Any:
         """Make the runner without parsing the command line twice more, as mrjob does for its
         log."""
-        return self._runner_class()(**self._runner_kwargs())
+        runner = self._runner_class()(**self._runner_kwargs())
+        runner.job_class = type(self)
+        return runner
 
     def by_line(self) -> bool:
         """Whether a line of the input is a task of its own, as for lists of archives."""

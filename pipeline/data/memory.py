@@ -29,6 +29,7 @@ from dataclasses import dataclass
 
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.machine.shortage import require_addresses, shortage_of
+from crawlrank.jobs.mapreduce.runners.task_server import peak_of_tasks
 
 MIB = 1 << 20
 OWN = 200 * MIB  # of this process with everything imported, before it does anything
@@ -101,7 +102,7 @@ def peak_memory() -> int:
     everyone = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
     peaks = (resource.getrusage(who).ru_maxrss for who in everyone)
     unit = 1 if sys.platform == "darwin" else 1024
-    return max(peaks) * unit
+    return max(*peaks, peak_of_tasks()) * unit
 
 
 #: bytes from which on what is freed goes back at once; each time costs the system some work

@@ -8,6 +8,7 @@ Changed against mrjob 0.7.4:
 - Many small files share a map task. mrjob starts at least one process for each.
 - A truncated .gz is an error. mrjob reads it as if it ended there.
 - Paths are paths, not globs.
+- The local runner forks tasks from a server (task_server.py). mrjob starts a program for each.
 - Threads wait for tasks. mrjob has a pool of processes, each of which prints a traceback when it is
   interrupted.
 - The last lines of a failed task are in `failure`, of a traceback only the error.
@@ -44,6 +45,7 @@ from crawlrank.jobs.kernel.formats.side_lines import ARCHIVE, READ, to_json
 from crawlrank.jobs.kernel.machine.shortage import shortage_of
 from crawlrank.jobs.kernel.storage.while_reading import repeated
 from crawlrank.jobs.mapreduce.runners import LOOKS
+from crawlrank.jobs.mapreduce.runners.task_server import ForkedTask, Task, is_importable
 
 _LAST = 1000  # bytes from the end of a stderr in which its last status is
 _STATUS = re.compile(b"reporter:status:%s\n" % READ.encode().replace(b"%d", b"([0-9]+)"))
@@ -186,11 +188,15 @@ class InlineRunner(_Watched, InlineMRJobRunner):  # type: ignore[misc]
 
 
 class LocalRunner(_Watched, LocalMRJobRunner):  # type: ignore[misc]
-    """Runs tasks as processes, `num_cores` at a time."""
+    """Runs tasks as processes, `num_cores` at a time. job_class: the job, which its tasks run.
+    forks: whether tasks are forked, which the libraries of macOS do not allow."""
+
+    job_class: type
+    forks = sys.platform != "darwin"
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self._running: set[subprocess.Popen[bytes]] = set()
+        self._running: set[subprocess.Popen[bytes] | ForkedTask] = set()
         self._stopped = threading.Event()
 
     def _cmdenv(self) -> dict[str, str]:
@@ -211,13 +217,11 @@ class LocalRunner(_Watched, LocalMRJobRunner):  # type: ignore[misc]
         return ["ARCHIVE=$(cut -f 2-)", 'exec "$@" "$ARCHIVE" "$ARCHIVE"']
 
     def _invoke_task_func(self, task_type: str, step_num: int, task_num: int) -> Any:
-        args = self._substep_args(step_num, task_type)
-        return partial(self._run_process, (task_type, step_num, task_num), args)
+        return partial(self._run_process, (task_type, step_num, task_num))
 
     def _run_process(
         self,
         task: tuple[str, int, int],
-        args: list[str],
         stdin: IO[bytes],
         stdout: IO[bytes],
         stderr: IO[bytes],
@@ -226,12 +230,8 @@ class LocalRunner(_Watched, LocalMRJobRunner):  # type: ignore[misc]
     ) -> None:
         if self._stopped.is_set():
             return
-        with (
-            self._bytes_read.by_task(stderr.name),
-            subprocess.Popen(
-                args, stdin=stdin, stdout=stdout, stderr=stderr, cwd=wd, env=env
-            ) as process,
-        ):
+        with self._bytes_read.by_task(stderr.name):
+            process = self._start(task, (stdin, stdout, stderr), wd, env)
             self._running.add(process)
             if self._stopped.is_set():
                 process.terminate()
@@ -250,6 +250,23 @@ class LocalRunner(_Watched, LocalMRJobRunner):  # type: ignore[misc]
                 task_type=task[0],
                 task_num=task[2],
             )
+
+    def _start(
+        self, task: tuple[str, int, int], streams: Any, wd: str, env: dict[str, str]
+    ) -> subprocess.Popen[bytes] | ForkedTask:
+        """Fork the task, or start it as a program where it cannot be forked."""
+        task_type, step_num, _ = task
+        stdin, stdout, stderr = streams
+        if not (self.forks and is_importable(self.job_class)):
+            args = self._substep_args(step_num, task_type)
+            return subprocess.Popen(
+                args, stdin=stdin, stdout=stdout, stderr=stderr, cwd=wd, env=env
+            )
+        args = self._args_for_task(step_num, task_type)
+        if self._reads_an_archive(task):
+            args += [_archive_of(stdin)] * 2
+        job = self.job_class
+        return ForkedTask(Task(job.__module__, job.__name__, args, wd, env), *streams)
 
     def _reads_an_archive(self, task: tuple[str, int, int]) -> bool:
         return task[:2] == ("mapper", 0) and bool(self._uses_input_manifest())
@@ -280,12 +297,16 @@ class LocalRunner(_Watched, LocalMRJobRunner):  # type: ignore[misc]
 
 def _give_up(stdin: IO[bytes], stdout: IO[bytes], signal_name: str) -> None:
     """Replace the output of a task that died by an error of its archive; other tasks continue."""
-    stdin.seek(0)
-    archive = stdin.readline().rstrip(b"\n").partition(b"\t")[2]
-    report = {"archive": archive.decode(), "counters": {}, "error": died(signal_name)}
+    report = {"archive": _archive_of(stdin), "counters": {}, "error": died(signal_name)}
     stdout.seek(0)
     stdout.truncate()
     stdout.write(ARCHIVE + b"\t" + to_json(report) + b"\n")
+
+
+def _archive_of(stdin: IO[bytes]) -> str:
+    """The archive of a task with this input, a line of a position and a name."""
+    stdin.seek(0)
+    return stdin.readline().rstrip(b"\n").partition(b"\t")[2].decode()
 
 
 def _call(task: Callable[[], None]) -> None:
