@@ -210,15 +210,37 @@ def _write(work: PartitionWork, uris: pa.StringArray, counts: Int64Array) -> Non
     ):
         for begin in range(0, len(uris), PIECE):
             piece = uris[begin : begin + PIECE]
-            keys = piece if work.setup.keyed else _keys(piece, key_of)
+            keys = piece if work.setup.keyed else keys_of(piece, key_of)
             columns = (pa.array(column[begin : begin + PIECE]) for column in counts)
             file.write_batch(pa.record_batch([keys, piece, *columns], SCHEMA))
 
 
-def _keys(uris: pa.StringArray, key_of: KeyFunction) -> pa.StringArray:
-    keys = list(map(key_of, uris.cast(pa.binary()).to_pylist()))
+#: a character of a path, but `/`, `.` and those that a rule of keys may change: `%`, `?` and `(`
+_CHARACTER = r"""!"$&')-,0->@-~-"""
+_NAME = rf"[{_CHARACTER}][{_CHARACTER}.]*"
+#: in lower case: a host name without port, and a path without query and empty names
+USUAL = rf"^https?://(?:[a-z0-9_-]+\.)*[a-z][a-z0-9_-]*/(?:{_NAME}(?:/{_NAME})*)?$"
+
+
+def keys_of(uris: pa.StringArray, key_of: KeyFunction) -> pa.StringArray:
+    """The key of each URI. That of a usual one is the key of its host with its path in lower case,
+    and is made without a Python object."""
+    lower = pc.ascii_lower(uris)
+    usual = pc.match_substring_regex(lower, USUAL)
+    pieces = pc.split_pattern(lower.filter(usual), "/", max_splits=3).flatten()
+    hosts, paths = pieces[2::4].dictionary_encode(), pieces[3::4]
+    origins = [f"http://{host}/".encode() for host in hosts.dictionary.to_pylist()]
+    of_hosts = _keys(origins, key_of).take(hosts.indices)
+    usual_keys = pc.binary_join_element_wise(of_hosts, paths, "")
+    others = pc.invert(usual)
+    keys = _keys(uris.filter(others).cast(pa.binary()).to_pylist(), key_of)
+    return pc.replace_with_mask(pc.replace_with_mask(uris, usual, usual_keys), others, keys)
+
+
+def _keys(uris: list[bytes], key_of: KeyFunction) -> pa.StringArray:
+    keys = list(map(key_of, uris))
     if not all(keys):
-        raise AssertionError(f"no key for {uris[keys.index(None)]}, which should have one")
+        raise AssertionError(f"no key for {uris[keys.index(None)]!r}, which should have one")
     return pa.array(keys, pa.binary()).cast(pa.string())
 
 

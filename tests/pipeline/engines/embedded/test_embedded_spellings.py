@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 from support.inputs.made_uris import made_uris
 from support.inputs.samples import HOSTILE
 
-from crawlrank.jobs.kernel.keys.keys import Www
+from crawlrank.jobs.kernel.keys.keys import Www, forgetful_key_function
 from crawlrank.jobs.kernel.keys.surt_keys import surt_key
 from crawlrank.pipeline.engines.embedded.canonicalization.spelling_table import (
     distinct_strings,
     having_keys,
 )
+from crawlrank.pipeline.engines.embedded.canonicalization.spellings import keys_of
 
 REAL = [
     b"http://www.example.org/a/b.html?c=d&e=%20f",
@@ -49,6 +50,41 @@ def test_plain_uris_need_no_key_made() -> None:
     keyed = having_keys(uris, www="strip", key_of=asked.append).tolist()
     assert keyed == [True] * len(plain) + [False] * len(others)
     assert asked == [uri.encode() for uri in others]
+
+
+@pytest.mark.parametrize("www", ["strip", "keep", "surt"])
+def test_keys_of_many_are_those_of_each(www: Www) -> None:
+    key_of = forgetful_key_function(www)
+    made = [*HOSTILE, *REAL, *made_uris(8_000, 8, [*REAL, b"http://www.example.org/A/b..c/;d,e"])]
+    uris = [uri for uri in made if uri.decode("utf-8", "replace").encode() == uri and key_of(uri)]
+    keys = keys_of(pa.array(uris, pa.binary()).cast(pa.string()), key_of).cast(pa.binary())
+    differing = [uri for uri, key in zip(uris, keys.to_pylist(), strict=True) if key != key_of(uri)]
+    assert differing == []
+
+
+@given(st.text("aB./?%(&-:@_;", max_size=8), st.sampled_from(["a.b", "www.b", "1.2.3.4", "a.b:80"]))
+def test_keys_of_short_paths(path: str, host: str) -> None:
+    key_of = forgetful_key_function("strip")
+    if key := key_of(f"http://{host}/{path}".encode()):
+        assert keys_of(pa.array([f"http://{host}/{path}"]), key_of).to_pylist() == [key.decode()]
+
+
+def test_usual_uris_share_the_key_of_their_host() -> None:
+    asked: list[bytes] = []
+
+    def key_of(uri: bytes) -> bytes | None:
+        asked.append(uri)
+        return forgetful_key_function("strip")(uri)
+
+    usual = ["http://a.example/", "HTTPS://A.example/x/Y.html", "https://a.example/a..b/c;d=e"]
+    others = [
+        "http://a.example/x/",
+        "http://a.example//",
+        "http://a.example/?b",
+        "http://a.example/.b",
+    ]
+    keys_of(pa.array([*usual, *others]), key_of)
+    assert asked == [b"http://a.example/", *(uri.encode() for uri in others)]
 
 
 @given(st.lists(st.lists(st.text(max_size=2), min_size=1), max_size=5))
