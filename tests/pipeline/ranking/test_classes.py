@@ -17,6 +17,7 @@ from crawlrank.pipeline.ranking.bounds import digits_for, rounded
 from crawlrank.pipeline.ranking.classes import (
     SpelledNodes,
     cut,
+    order_of,
     possible,
     preferred_by,
     tie_weights,
@@ -184,6 +185,25 @@ def test_ties_by_links(
     without = cut(np.array(scores), bins, **given_, ties="links")  # type: ignore[arg-type]
     for name in ("order", "classes", "near", "by_key"):
         assert getattr(plain, name).tolist() == getattr(without, name).tolist()
+
+
+@settings(max_examples=examples(300), deadline=None)
+@given(
+    st.lists(st.one_of(POSITIVE, FEW, st.floats(1, 1.00001), st.sampled_from([0.0, -0.0]))),
+    st.integers(1, 17),
+)
+def test_order_is_by_rounded_score_then_by_position(scores: list[float], digits: int) -> None:
+    values = rounded(np.array(scores, np.float64), digits)
+    assert (
+        order_of(np.array(scores), digits).tolist() == np.argsort(-values, kind="stable").tolist()
+    )
+
+
+def test_order_of_scores_whose_upper_halves_are_equal() -> None:
+    scores = 1 + np.random.default_rng(5).integers(0, 300, 10_000) * 1e-9
+    expected = np.argsort(-rounded(scores, 10), kind="stable")
+    assert np.array_equal(order_of(scores, 10), expected)
+    assert order_of(scores, 10).dtype == np.int32
 
 
 def test_closed_forms() -> None:
