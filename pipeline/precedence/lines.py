@@ -287,10 +287,10 @@ _NAME = r"^(?P<scheme>https?://)(?P<www>www\.)?(?P<host>[^/:@\[]+\.[^/:@\[0-9][^
 #: of each captured host, `www.` or not, what it was met as
 _HOSTS = """
 SELECT count(*), count(*) FILTER (http <> https), count(*) FILTER (www <> bare) FROM
-(SELECT bool_or(form LIKE 'http:%') AS http, bool_or(form LIKE 'https:%') AS https,
- bool_or(split_part(form, '/', 3) LIKE 'www.%') AS www,
- bool_or(split_part(form, '/', 3) NOT LIKE 'www.%') AS bare FROM spelled
- GROUP BY regexp_replace(split_part(split_part(form, '/', 3), ':', 1), '^www[.]', ''))
+(SELECT bool_or(scheme = 'http:') AS http, bool_or(scheme = 'https:') AS https,
+ bool_or(host LIKE 'www.%') AS www, bool_or(host NOT LIKE 'www.%') AS bare FROM
+ (SELECT DISTINCT split_part(form, '/', 1) AS scheme, split_part(form, '/', 3) AS host FROM spelled)
+ GROUP BY regexp_replace(split_part(host, ':', 1), '^www[.]', ''))
 """
 
 

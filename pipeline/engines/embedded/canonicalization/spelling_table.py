@@ -200,6 +200,11 @@ def _partition(uris: pa.StringArray, partitions: int) -> Int64Array:
 
 ESCAPE = "%(?:[0189a-f][0-9a-f]|2[0-46-9a-df]|3[0-9a-f])"  # of no letter, dot or `%`
 PLAIN = rf"""(?i)^https?://(?:[a-z0-9_-]+\.)*[a-z][a-z0-9_-]*/(?:[!"$&')-~]|{ESCAPE})*$"""
+#: a character of a path, but `/`, `.` and those that a rule of keys may change: `%`, `?` and `(`
+_CHARACTER = r"""!"$&')-,0->@-~-"""
+_NAME = rf"[{_CHARACTER}][{_CHARACTER}.]*"
+#: in lower case: a host name without port, and a path without query and empty names
+USUAL = rf"^https?://(?:[a-z0-9_-]+\.)*[a-z][a-z0-9_-]*/(?:{_NAME}(?:/{_NAME})*)?$"
 # URIs to which a special rule of surt may apply
 RARE = r"(?i)/\.\.?(?:[/?]|$)|sid=|sessionid|cftoken="
 
@@ -208,9 +213,12 @@ def having_keys(
     uris: pa.StringArray, *, www: Www, key_of: KeyFunction | None = None
 ) -> npt.NDArray[np.bool_]:
     """Whether each URI has a key. key_of: makes the key of one."""
-    plain = pc.match_substring_regex(uris, PLAIN)
-    rare = pc.match_substring_regex(uris, RARE)
-    keyed: npt.NDArray[np.bool_] = pc.and_not(plain, rare).to_numpy(zero_copy_only=False).copy()
+    usual = pc.match_substring_regex(pc.ascii_lower(uris), USUAL)
+    keyed: npt.NDArray[np.bool_] = usual.to_numpy(zero_copy_only=False).copy()
+    unusual = uris.filter(pc.invert(usual))
+    plain = pc.match_substring_regex(unusual, PLAIN)
+    rare = pc.match_substring_regex(unusual, RARE)
+    keyed[~keyed] = pc.and_not(plain, rare).to_numpy(zero_copy_only=False)
     key_of = key_of or forgetful_key_function(www)
     others = np.flatnonzero(~keyed)
     unsure = uris.take(pa.array(others)).cast(pa.binary()).to_pylist()

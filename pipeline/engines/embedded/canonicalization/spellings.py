@@ -34,6 +34,7 @@ from crawlrank.pipeline.data.workers import Tell
 from crawlrank.pipeline.engines.embedded.canonicalization.spelling_table import (
     PIECE,
     UNSEEN,
+    USUAL,
     CaptureIndices,
     LinkIndices,
     PartCounts,
@@ -213,13 +214,6 @@ def _write(work: PartitionWork, uris: pa.StringArray, counts: Int64Array) -> Non
             keys = piece if work.setup.keyed else keys_of(piece, key_of)
             columns = (pa.array(column[begin : begin + PIECE]) for column in counts)
             file.write_batch(pa.record_batch([keys, piece, *columns], SCHEMA))
-
-
-#: a character of a path, but `/`, `.` and those that a rule of keys may change: `%`, `?` and `(`
-_CHARACTER = r"""!"$&')-,0->@-~-"""
-_NAME = rf"[{_CHARACTER}][{_CHARACTER}.]*"
-#: in lower case: a host name without port, and a path without query and empty names
-USUAL = rf"^https?://(?:[a-z0-9_-]+\.)*[a-z][a-z0-9_-]*/(?:{_NAME}(?:/{_NAME})*)?$"
 
 
 def keys_of(uris: pa.StringArray, key_of: KeyFunction) -> pa.StringArray:
