@@ -55,27 +55,38 @@ help: ## This list
 # each file that is installed has one of the hashes that constraints/hashes.txt has; what has no wheel
 # is built by what is installed first
 PINNED := --quiet --disable-pip-version-check --no-deps --require-hashes
+BUILT  := --use-pep517 --no-build-isolation
 BUILDERS := '^(setuptools|hatchling|editables|packaging|pathspec|pluggy|tomli|tomlkit|trove-classifiers)=='
 
 setup: $(VENV)/.done ## Make .venv with crawlrank and what development needs
 
-$(VENV)/.done: pyproject.toml constraints/*.txt
+# What a run needs comes first, as constraints/run lists it. Python compiles there what it imports,
+# sooner than pip compiles all. What is interrupted is made anew.
+$(VENV)/.run: pyproject.toml constraints/*.txt constraints/run/*.txt
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 10) <= sys.version_info < (3, 14))' \
 	  || { echo "crawlrank needs Python 3.10 to 3.13; name one: make PYTHON=python3.12"; exit 1; }
-	@echo 'setup: crawlrank and all that it needs go to $(VENV), which takes some minutes'
+	@echo 'setup: crawlrank and what a run needs go to $(VENV), which takes a minute'
 	@for name in jobs pipeline; do [ -e crawlrank/$$name/__init__.py ] \
 	  || ln -sfn ../$$name crawlrank/$$name; done # an archive of the sources may lack these links
 	@$(PYTHON) -m venv --clear $(VENV)
 	@tag=$$($(PYTHON) -c 'import sys; print("py%d%d" % sys.version_info[:2])'); \
-	  awk 'NR == FNR { of[$$1] = $$0; next } { print ($$1 in of) ? of[$$1] : $$1 }' \
-	    constraints/hashes.txt constraints/$$tag.txt > $(VENV)/pinned.txt
+	  for pins in '' run/; do \
+	    awk 'NR == FNR { of[$$1] = $$0; next } { print ($$1 in of) ? of[$$1] : $$1 }' \
+	      constraints/hashes.txt constraints/$$pins$$tag.txt > $(VENV)/$${pins:+run-}pinned.txt || exit 1; \
+	  done
 	@grep -E $(BUILDERS) $(VENV)/pinned.txt > $(VENV)/builders.txt
 	@$(BIN)/python -m pip install $(PINNED) -r $(VENV)/builders.txt
-	@$(BIN)/python -m pip install $(PINNED) --use-pep517 --no-build-isolation -r $(VENV)/pinned.txt
+	@$(BIN)/python -m pip install $(PINNED) $(BUILT) --no-compile -r $(VENV)/run-pinned.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
-pipeline: setup ## Rank ARCHIVES (the sample crawl) in WORK; leaves WORK/precedence.txt
+$(VENV)/.done: $(VENV)/.run
+	@echo 'setup: what development needs is added to $(VENV), which takes some minutes'
+	@rm $(VENV)/.run
+	@$(BIN)/python -m pip install $(PINNED) $(BUILT) -r $(VENV)/pinned.txt
+	@touch $(VENV)/.run $@
+
+pipeline: $(VENV)/.run ## Rank ARCHIVES (the sample crawl) in WORK; leaves WORK/precedence.txt
 	$(BIN)/crawlrank run $(ARCHIVES) --work $(call quoted,$(WORK)) --runner $(RUNNER) $(OPTIONS)
 
 test: setup ## Lint, types and all tests that need nothing but this folder

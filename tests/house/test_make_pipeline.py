@@ -33,8 +33,9 @@ def crawl(tmp_path: Path) -> Path:
 def made(crawl: Path, archives: str, work: Path, **values: str) -> subprocess.CompletedProcess[str]:
     """`make pipeline`, without what makes the environment."""
     given = {"ARCHIVES": archives, "WORK": str(work), "BIN": str(crawl.parent / "bin"), **values}
+    values_given = [f"{name}={value}" for name, value in given.items()]
     return subprocess.run(
-        ["make", "-o", "setup", "pipeline", *(f"{name}={value}" for name, value in given.items())],
+        ["make", "-o", ".venv/.run", "pipeline", *values_given],
         cwd=ROOT, env=environment(), capture_output=True, text=True, check=False, timeout=120,
     )  # fmt: skip
 
