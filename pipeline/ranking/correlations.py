@@ -83,7 +83,7 @@ def kendall(a: Floats, b: Floats) -> float:
     del order
     without_a, both = pairs - int(tied(first, first)), int(tied(first, second))
     del first
-    apart = int(compiled(_inversions)(second))
+    apart = int(compiled(_inversions)(second, np.empty_like(second)))
     concordance = without_a + without_b - pairs + both - 2 * apart
     return _within(concordance / math.sqrt(without_a) / math.sqrt(without_b))
 
@@ -103,10 +103,9 @@ def _tied(first: Floats, second: Floats) -> int:
     return count
 
 
-def _inversions(values: Floats) -> int:
-    """How many pairs are in falling order. Sorts in place."""
+def _inversions(values: Floats, other: Floats) -> int:
+    """How many pairs are in falling order. It sorts the values. other: room for as many."""
     count, width, n = 0, 1, len(values)
-    other = np.empty_like(values)
     while width < n:
         for low in range(0, n, 2 * width):
             middle, high = min(low + width, n), min(low + 2 * width, n)

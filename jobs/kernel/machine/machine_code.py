@@ -1,17 +1,21 @@
-"""Plain loops over arrays as machine code, by numba.
+"""Loops over arrays as machine code: numba makes it once, and processes load it without numba.
 
-Code that is kept in a user's folder of caches is read only if nobody else may write there. Code
-beside a module needs no such check: who may write there may write the module.
+A loop takes numbers, arrays and tuples of these, and returns nothing, a number or a tuple of
+numbers. Its code (native.py) is made at the first call with arguments of some types, for the
+processor that runs, and kept under a name that changes with the loop, the loops that it calls and
+the constants that it uses.
 
-numba makes a loop anew when its own file has changed. The code also has the loops that it calls and
-the constants that it uses, so it is made anew where the file of one of these is newer, too.
+numba itself calls a loop where there is no such code: for arguments of other types, for loops that
+allocate or return arrays, and where numba is told not to compile, or to check the bounds of arrays.
+numba keeps its code, too, and makes it anew when the file of the loop has changed. The code also
+has the loops that it calls and the constants that it uses. So it is made anew where the file of one
+of these is newer, too.
 """
 
 from __future__ import annotations
 
 import atexit
 import os
-import stat
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -20,39 +24,20 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any, TypeVar, cast
 
-_CODE = (".native", ".nbi", ".nbc")  # ours, and numba's two
-_OTHERS = stat.S_IWGRP | stat.S_IWOTH
-
-
-def is_private(folder: Path) -> bool:
-    """Whether this user alone may write to a folder. One of this user that others may write is
-    closed to them, and what code it has is removed: they may have written it."""
-    if not hasattr(os, "geteuid"):
-        return True
-    try:
-        status = folder.stat()
-        if status.st_uid != os.geteuid():
-            return False
-        if status.st_mode & _OTHERS:
-            folder.chmod(stat.S_IMODE(status.st_mode) & ~_OTHERS)
-            for path in folder.iterdir():
-                if path.suffix in _CODE:
-                    path.unlink()
-    except OSError:
-        return False
-    return True
-
+from crawlrank.jobs.kernel.machine.kept_code import is_private
+from crawlrank.jobs.kernel.machine.loop_code import Caller, Kind, LoopCode, kind_of
+from crawlrank.jobs.kernel.machine.native import inlined
 
 F = TypeVar("F", bound=Callable[..., Any])
+_OF_NUMBA = ("NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK")  # settings for which numba itself is called
 
 
-@cache
-def compiled(function: F, **options: Any) -> F:
-    """The loop as machine code. numba makes it at the first call with arrays of a type, and keeps
-    it on disk if it can. options: of numba.njit."""
+def by_numba(function: F) -> F:
+    """The loop as numba calls it. numba keeps its code on disk if it can."""
     import numba  # takes a second to import
 
     _leave_terminal_alone()
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
     try:
         kept = numba.njit(cache=True, **options)(function)
         if _may_be_kept(function, kept):
@@ -121,25 +106,47 @@ class _Loop:
 
     def __init__(self, function: Callable[..., Any]) -> None:
         update_wrapper(self, function)
+        self.function = cast(FunctionType, function)
+        self._callers: dict[tuple[Kind, ...], Caller] = {}
 
     @cached_property
-    def code(self) -> Any:
-        return compiled(self.__wrapped__, nogil=True, error_model="numpy")
+    def by_numba(self) -> Any:
+        return by_numba(self.__wrapped__)
+
+    @cached_property
+    def part(self) -> Any:
+        """The loop as a part of others."""
+        return inlined(self.__wrapped__)
 
     def __call__(self, *arguments: Any) -> Any:
-        return self.code(*arguments)
+        kinds = tuple(map(kind_of, arguments))
+        if (caller := self._callers.get(kinds)) is None:
+            caller = self._callers[kinds] = self._caller(kinds)
+        return caller(*arguments)
+
+    def _caller(self, kinds: tuple[Kind, ...]) -> Caller:
+        """What calls the loop with arguments of these kinds."""
+        if None in kinds or any(os.environ.get(name, "0") != "0" for name in _OF_NUMBA):
+            return cast(Caller, self.by_numba)
+        return LoopCode(self.function, kinds).ready() or cast(Caller, self.by_numba)
 
     @property
     def _numba_type_(self) -> Any:
         """The type by which numba compiles another loop that calls this one."""
-        return self.code._numba_type_
+        return self.part._numba_type_
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return getattr(self.code, name)
+        return getattr(self.by_numba, name)
 
 
 def loop(function: F) -> F:
     """Machine code that releases the interpreter's lock, and divides as the processor does."""
     return cast(F, _Loop(function))
+
+
+@cache
+def compiled(function: F) -> F:
+    """As `loop`, for a function that Python calls as it is elsewhere."""
+    return loop(function)

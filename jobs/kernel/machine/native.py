@@ -1,10 +1,9 @@
 """Machine code that numba makes once, and that processes load without numba.
 
 Loading numba and what it keeps takes half a second of every process; this takes some hundredths, as
-it loads nothing but llvmlite, and calls with addresses. The code is kept where numba would keep it:
-beside the module, or in the user's folder of caches. It is made for all processors of its
-architecture, so that the nodes of a cluster can take it from the zip of the package. Its name
-changes with the sources, and where numba is told to check the bounds of arrays.
+it loads nothing but llvmlite, and calls with addresses. The code of a `Native` is made for all
+processors of its architecture, so that the nodes of a cluster can take it from the zip of the
+package. Its name changes with the sources, and where numba is told to check the bounds of arrays.
 """
 
 from __future__ import annotations
@@ -15,32 +14,34 @@ import hashlib
 import importlib
 import os
 import platform
-import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
 
-from crawlrank.jobs.kernel.machine.machine_code import is_private
+from crawlrank.jobs.kernel.machine.kept_code import BESIDE, contents_of, keep, kept
 
-_BESIDE = "__pycache__"
-_DIGEST = 32  # bytes of SHA-256 in front of the code
-# What numba calls where a function raises or gives memory back, which none does here.
-_DECLARED = re.compile(r"^declare \S.*? @((?:numba_|NRT_|Py)\w+)\(.*$\n", re.MULTILINE)
+# What code calls where it raises, or gives memory back that it took; others begin with `Py`
+_FAILURES = {
+    *("numba_do_raise", "numba_unpickle", "numba_runtime_build_excinfo_struct"),
+    *("numba_gil_ensure", "numba_gil_release", "NRT_Free", "NRT_MemInfo_call_dtor"),
+}
+_OF_NUMBA = ("numba_", "NRT_")  # begin the names of all that code calls of numba
 _CTYPES = {"bytes": ctypes.c_char_p, "int64": ctypes.c_int64}  # all others are addresses
+_FAST, _ANY = 3, 0  # levels of optimization: to make code, to load it
 
 NativeFunction = Callable[..., int]
 _loaded: dict[str, tuple[NativeFunction, Any]] = {}  # each with the owner of its code
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def inlined(function: F) -> F:
-    """A function of arrays that others are made of; without counts of references to them."""
+def inlined(function: F, **options: Any) -> F:
+    """A function of arrays that others are made of; Python cannot call it. options: of
+    numba.njit."""
     import numba
 
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
-    return cast(F, numba.njit(**options)(function))
+    parts: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return cast(F, numba.njit(nogil=True, error_model="numpy", **parts, **options)(function))
 
 
 class Native(NamedTuple):
@@ -62,16 +63,13 @@ class Native(NamedTuple):
         name = self._name()
         if name in _loaded and not again:
             return _loaded[name][0]
-        kept = (_code_in(contents) for contents in _all_kept(self.module, name))
-        code = next(filter(None, kept), None)
+        code = kept(self.module, name)
         return self._load(name, code) if code else None
 
     def made(self) -> NativeFunction:
         """The function; its code is kept where a folder can be written."""
         code, name = self._code(), self._name()
-        for folder in _folders(self.module, make=True):
-            if _written(folder, name, code):
-                break
+        keep(self.module, name, code)
         return self._load(name, code)
 
     def entry(self) -> tuple[str, bytes]:
@@ -79,9 +77,8 @@ class Native(NamedTuple):
         self.ready()
         package, _, _ = self.module.rpartition(".")
         name = self._name()
-        contents = next(filter(_code_in, _all_kept(self.module, name)), None)
-        path = "/".join([*package.split("."), _BESIDE, name])
-        return path, contents or _contents(self._code())
+        path = "/".join([*package.split("."), BESIDE, name])
+        return path, contents_of(kept(self.module, name) or self._code())
 
     def _name(self) -> str:
         checked = os.environ.get("NUMBA_BOUNDSCHECK", "")
@@ -92,38 +89,55 @@ class Native(NamedTuple):
         return f"{self.function}-{digest.hexdigest()[:20]}.native"
 
     def _code(self) -> bytes:
-        import llvmlite.binding as llvm
-        import numba
+        from numba import types
 
-        kinds = [_numba_type(numba.types, kind) for kind in self.arguments]
+        kinds = [_numba_type(types, kind) for kind in self.arguments]
         function = getattr(importlib.import_module(self.module), self.function)
-        options: dict[str, Any] = {"nopython": True, "nogil": True, "error_model": "numpy"}
-        made = numba.cfunc(numba.types.int64(*kinds), **options)(function)
-        text = made.inspect_llvm().replace(made.native_name, self.function)
-        code: bytes = _machine(3).emit_object(llvm.parse_assembly(_without_numba(text)))
+        code = object_code(function, types.int64(*kinds), self.function)
+        assert code is not None, f"{self.function} calls numba"
         return code
 
     def _load(self, name: str, code: bytes) -> NativeFunction:
-        import llvmlite.binding as llvm
-
-        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(0))
-        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
-        engine.finalize_object()
         kinds = [_CTYPES.get(kind, ctypes.c_void_p) for kind in self.arguments]
-        address = engine.get_function_address(self.function)
-        function = ctypes.CFUNCTYPE(ctypes.c_int64, *kinds)(address)
-        _loaded[name] = function, engine
-        return function
+        _loaded[name] = loaded(code, self.function, kinds)
+        return _loaded[name][0]
 
 
-def _without_numba(text: str) -> str:
-    """LLVM's text that ends the process where it would call numba or Python."""
-    never = set(_DECLARED.findall(text))
-    text = re.sub(r"@(\w+)\(", lambda m: "@abort(" if m[1] in never else m[0], text)
-    return (
-        re.sub(r"^declare .*@abort\(.*$\n", "", text, flags=re.MULTILINE)
-        + "declare void @abort()\n"
-    )
+def object_code(
+    function: Callable[..., Any], signature: Any, name: str, *, of_this_processor: bool = False
+) -> bytes | None:
+    """The object code of a function of numbers and addresses, under a name; None if it calls numba,
+    as it does to allocate. The code ends the process where it would raise. signature: of numba.
+    of_this_processor: others of its architecture may not run it."""
+    import llvmlite.binding as llvm
+    import numba
+
+    made = numba.cfunc(signature, nogil=True, error_model="numpy")(function)
+    module = llvm.parse_assembly(made.inspect_llvm())
+    module.get_function(made.native_name).name = name
+    called = {each.name for each in module.functions if each.is_declaration}
+    failures = {each for each in called if each in _FAILURES or each.startswith("Py")}
+    if any(each.startswith(_OF_NUMBA) for each in called - failures):
+        return None
+    module.link_in(llvm.parse_assembly("\n".join(_ends_the_process(failures))))
+    return cast(bytes, _machine(_FAST, of_this_processor).emit_object(module))
+
+
+def _ends_the_process(names: Iterable[str]) -> list[str]:
+    """LLVM's text of functions that do so."""
+    text = "define void @{}() {{\n call void @abort()\n unreachable\n}}"
+    return ["declare void @abort()", *map(text.format, names)]
+
+
+def loaded(code: bytes, name: str, kinds: Iterable[Any]) -> tuple[NativeFunction, Any]:
+    """A function of object code, and the owner of the code. kinds: of its arguments in ctypes."""
+    import llvmlite.binding as llvm
+
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(_ANY))
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    address = engine.get_function_address(name)
+    return ctypes.CFUNCTYPE(ctypes.c_int64, *kinds)(address), engine
 
 
 def _numba_type(types: Any, kind: str) -> Any:
@@ -132,73 +146,27 @@ def _numba_type(types: Any, kind: str) -> Any:
     return numba_type if kind == "int64" else types.CPointer(numba_type)
 
 
-def _machine(level: int) -> Any:
-    """What makes code for all processors of this architecture, or takes it."""
+def processor() -> tuple[str, str]:
+    """Name and features of this processor."""
+    import llvmlite.binding as llvm
+
+    return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+
+
+def _machine(level: int, of_this_processor: bool = False) -> Any:
+    """What makes code for all processors of this architecture, or for this one, or takes it."""
     import llvmlite.binding as llvm
 
     with contextlib.suppress(RuntimeError):  # newer ones initialize themselves, and say so
         llvm.initialize()
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    return llvm.Target.from_default_triple().create_target_machine(opt=level, jit=True)
+    options = dict(zip(("cpu", "features"), processor(), strict=True)) if of_this_processor else {}
+    target = llvm.Target.from_default_triple()
+    return target.create_target_machine(opt=level, jit=True, **options)
 
 
 def _source(module: str) -> bytes:
     spec = find_spec(module)
     source = spec.loader.get_source(module) if spec and spec.loader else None  # type: ignore[attr-defined]
     return (source or "").encode()
-
-
-def _folders(module: str, make: bool = False) -> Iterator[Path]:
-    """Where code may be kept: beside the module, or where programs of this user keep such, which
-    nobody else may write. make: those that are not there."""
-    folders = [(beside, 0o777)] if (beside := _beside(module)) else []
-    if home := os.environ.get("XDG_CACHE_HOME") or os.environ.get("HOME"):
-        cache = Path(home) / (".cache" * ("XDG_CACHE_HOME" not in os.environ)) / "crawlrank"
-        folders.append((cache, 0o700))
-    for folder, mode in folders:
-        with contextlib.suppress(OSError):
-            if make:
-                folder.mkdir(mode, parents=True, exist_ok=True)
-            if folder == beside or is_private(folder):
-                yield folder
-
-
-def _beside(module: str) -> Path | None:
-    spec = find_spec(module)
-    return Path(spec.origin).parent / _BESIDE if spec and spec.origin else None
-
-
-def _all_kept(module: str, name: str) -> Iterator[bytes]:
-    """The contents of all files of this name, those in a zip that holds the module included."""
-    spec = find_spec(module)
-    get: Callable[[str], bytes] | None = getattr(spec and spec.loader, "get_data", None)
-    if get and (beside := _beside(module)):
-        with contextlib.suppress(OSError):
-            yield get(str(beside / name))
-    for folder in _folders(module):
-        with contextlib.suppress(OSError):
-            yield (folder / name).read_bytes()
-
-
-def _contents(code: bytes) -> bytes:
-    return hashlib.sha256(code).digest() + code
-
-
-def _code_in(contents: bytes) -> bytes | None:
-    """The code in a file's contents, if they are whole."""
-    code = contents[_DIGEST:]
-    return code if code and contents == _contents(code) else None
-
-
-def _written(folder: Path, name: str, code: bytes) -> bool:
-    import tempfile
-
-    try:
-        with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
-            file.write(_contents(code))
-        Path(file.name).replace(folder / name)
-        (folder / name).chmod(0o644)
-    except OSError:
-        return False
-    return True

@@ -335,7 +335,7 @@ def test_without_a_place_for_machine_code_it_still_compiles(
         return plain(*functions, **options)
 
     monkeypatch.setattr(numba, "njit", no_cache)
-    twice = machine_code.compiled.__wrapped__(_twice)
+    twice = machine_code.by_numba(_twice)
     assert isinstance(twice, numba.core.dispatcher.Dispatcher) and twice(4) == 8
 
 

@@ -46,7 +46,7 @@ from crawlrank.jobs.kernel.machine.machine_code import loop
 def twice(number):
     return 2 * number
 
-print(twice(2), twice.stats.cache_path, sum(twice.stats.cache_hits.values()))
+print(twice.by_numba(2), twice.stats.cache_path, sum(twice.stats.cache_hits.values()))
 """
 
 
@@ -73,6 +73,7 @@ def test_loops_in_a_folder_that_others_could_write_are_made_again(tmp_path: Path
 
 
 CALLER = """
+import sys
 from crawlrank.caller_parts import FACTOR, grown
 from crawlrank.jobs.kernel.machine.machine_code import loop
 
@@ -80,8 +81,12 @@ from crawlrank.jobs.kernel.machine.machine_code import loop
 def result(number):
     return FACTOR * grown(number)
 
-print(result(2), sum(result.stats.cache_hits.values()))
+print({call}(2), {was_kept})
 """
+CALLS = [
+    ("result", "int('numba' not in sys.modules)"),
+    ("result.by_numba", "sum(result.stats.cache_hits.values())"),
+]
 PARTS = """
 from crawlrank.jobs.kernel.machine.machine_code import loop
 
@@ -93,13 +98,16 @@ def grown(number):
 """
 
 
-def test_a_loop_is_made_anew_when_what_it_is_made_of_has_changed(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("call", "was_kept"), CALLS)
+def test_a_loop_is_made_anew_when_what_it_is_made_of_has_changed(
+    tmp_path: Path, call: str, was_kept: str
+) -> None:
     """numba itself looks at the file of the loop alone."""
     package = tmp_path / "crawlrank"
     package.mkdir()
     (package / "__init__.py").write_text("")
     (package / "jobs").symlink_to(ROOT / "jobs")
-    (package / "caller.py").write_text(CALLER)
+    (package / "caller.py").write_text(CALLER.format(call=call, was_kept=was_kept))
     said = []
     for number, (factor, growth) in enumerate([(1, 1), (1, 1), (3, 1), (3, 5)]):
         if number != 1:

@@ -1,0 +1,247 @@
+"""The code of a loop for arguments of some types, called with addresses and numbers.
+
+The code is made for the processor that runs. It is kept (kept_code.py) under a name that changes
+with the types, the processor, the loop, the loops that it calls and the constants that it uses.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import struct
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from crawlrank.jobs.kernel.machine.kept_code import keep, kept
+from crawlrank.jobs.kernel.machine.native import inlined, loaded, object_code, processor
+
+# The type of a number, (dtype, dimensions) of an array, or `tuple` before the kinds of its members
+Kind: TypeAlias = Any
+Parameter: TypeAlias = tuple[str, str]  # name and type; `*` ends the type of an address
+Caller: TypeAlias = Callable[..., Any]
+
+_CTYPES = {
+    "bool": ctypes.c_bool,
+    "int64": ctypes.c_int64,
+    "float64": ctypes.c_double,
+    "uint64": ctypes.c_uint64,
+    "int32": ctypes.c_int32,
+    "uint32": ctypes.c_uint32,
+    "uint8": ctypes.c_uint8,
+}
+_NAMES = {int: "int64", float: "float64", bool: "bool"}
+_FORMATS = {"int64": "q", "float64": "d", "uint64": "Q", "bool": "?7x"}  # 8 bytes a result
+_NO_CODE = b"numba"  # kept for a loop that only numba itself can call
+_MOST = 2**63
+_owners: list[Any] = []  # of the code, for as long as the process lives
+_making = threading.Lock()  # one loop at a time, as numba does
+_PACKAGE = __name__.partition(".")[0]
+
+
+def kind_of(value: object) -> Kind | None:
+    """The kind of an argument; None if there is no code for such."""
+    if isinstance(value, np.ndarray):
+        flags = value.flags
+        return (value.dtype, value.ndim) if flags.c_contiguous and flags.aligned else None
+    if type(value) is tuple:
+        kinds = tuple(map(kind_of, value))
+        return None if None in kinds or not kinds else (tuple, *kinds)
+    if type(value) is int and not -_MOST <= value < _MOST:
+        return None
+    return type(value)
+
+
+def _words(arguments: tuple[Any, ...]) -> list[Any]:
+    """The arguments as the code takes them: an array as its address and shape."""
+    words: list[Any] = []
+    for value in arguments:
+        if isinstance(value, np.ndarray):
+            words.append(value.__array_interface__["data"][0])
+            words += value.shape
+        elif type(value) is tuple:
+            words += _words(value)
+        else:
+            words.append(value.item() if isinstance(value, np.generic) else value)
+    return words
+
+
+def _parameters(kind: Kind, name: str) -> tuple[list[Parameter], str]:
+    """The parameters of the code for an argument, and the expression of the argument. Raises
+    KeyError for a kind without code."""
+    if isinstance(kind, type):
+        number = _NAMES.get(kind) or np.dtype(kind).name
+        return [(name, number)], name
+    first, *rest = kind
+    if first is tuple:
+        parts = [_parameters(each, f"{name}_{i}") for i, each in enumerate(rest)]
+        expression = "".join(f"{each}, " for _, each in parts)
+        return [each for part, _ in parts for each in part], f"({expression})"
+    sizes = [f"{name}_{i}" for i in range(rest[0])]
+    number = first.name if first.isnative else first.str
+    parameters = [(name, f"{number}*"), *((size, "int64") for size in sizes)]
+    return parameters, f"array_at({name}, ({', '.join(sizes)},))"
+
+
+class LoopCode(NamedTuple):
+    """A loop for arguments of these kinds."""
+
+    function: Any
+    kinds: tuple[Kind, ...]
+
+    def ready(self) -> Caller | None:
+        """What calls the code, which was kept or is made now; None if only numba can."""
+        if not all(each.rstrip("*") in _CTYPES for _, each in self._parameters()):
+            return None
+        module, name = self.function.__module__, self._name()
+        contents = kept(module, name)
+        if contents is None:
+            with _making:
+                contents = kept(module, name) or self._made_and_kept(module, name)
+        form, _, code = contents.partition(b"\n")
+        return None if form == _NO_CODE else self._caller(form.decode(), code)
+
+    def _made_and_kept(self, module: str, name: str) -> bytes:
+        """The contents of a new file; _NO_CODE where this numba makes none."""
+        from numba.core.errors import NumbaError
+
+        try:
+            contents = self._made()
+        except (NumbaError, ImportError, AttributeError, RuntimeError, TypeError, ValueError):
+            return _NO_CODE  # numba itself says what is wrong with a loop
+        keep(module, name, contents)
+        return contents
+
+    def _parameters(self) -> list[Parameter]:
+        parts = [_parameters(kind, f"a{i}") for i, kind in enumerate(self.kinds)]
+        return [each for part, _ in parts for each in part]
+
+    def _name(self) -> str:
+        import llvmlite
+
+        made_for = (sys.platform, llvmlite.__version__, *processor(), self.kinds)
+        digest = hashlib.sha256(repr(made_for).encode())
+        for part in _made_of(self.function, set()):
+            digest.update(part)
+        stem = Path(self.function.__code__.co_filename).stem
+        return f"{stem}.{self.function.__name__}-{digest.hexdigest()[:20]}.native"
+
+    def _made(self) -> bytes:
+        """The format of the results, and the object code."""
+        from numba import int64
+
+        loop = inlined(self.function)
+        results = _results(loop, tuple(map(_numba_kind, self.kinds)))
+        if results is None:
+            return _NO_CODE
+        is_tuple, names = results
+        kinds = [_numba_type(kind) for _, kind in self._parameters()]
+        kinds += [_numba_type("uint8*" if name == "bool" else f"{name}*") for name in names]
+        wrapper = self._wrapper(loop, is_tuple, len(names))
+        code = object_code(wrapper, int64(*kinds), "loop", of_this_processor=True)
+        form = "".join(_FORMATS[name] for name in names)
+        form = f"({form})" if is_tuple else form
+        return _NO_CODE if code is None else form.encode() + b"\n" + code
+
+    def _wrapper(self, loop: Any, is_tuple: bool, results: int) -> Callable[..., int]:
+        """A function of addresses and numbers that calls the loop and writes what it returns."""
+        import numba
+
+        arguments = [_parameters(kind, f"a{i}")[1] for i, kind in enumerate(self.kinds)]
+        names = [name for name, _ in self._parameters()] + [f"r{i}" for i in range(results)]
+        lines = [f"def wrapper({', '.join(names)}):", f" result = loop({', '.join(arguments)})"]
+        lines += [f" r{i}[0] = result{f'[{i}]' * is_tuple}" for i in range(results)]
+        values: dict[str, Any] = {"array_at": numba.carray, "loop": loop}  # type: ignore[attr-defined]
+        exec("\n".join([*lines, " return 0"]), values)
+        return values["wrapper"]  # type: ignore[no-any-return]
+
+    def _caller(self, form: str, code: bytes) -> Caller:
+        kinds = [_CTYPES.get(kind, ctypes.c_void_p) for _, kind in self._parameters()]
+        unpack = struct.Struct(form.strip("()"))
+        addresses = range(0, unpack.size, 8)
+        room = ctypes.c_int64 * len(addresses)
+        native, owner = loaded(code, "loop", [*kinds, *(ctypes.c_void_p for _ in addresses)])
+
+        def call(*arguments: Any) -> Any:
+            if not addresses:
+                native(*_words(arguments))
+                return None
+            results = room()
+            first = ctypes.addressof(results)
+            native(*_words(arguments), *(first + offset for offset in addresses))
+            values = unpack.unpack(results)
+            return values if form[0] == "(" else values[0]
+
+        _owners.append(owner)
+        return call
+
+
+def _results(loop: Any, kinds: tuple[Any, ...]) -> tuple[bool, list[str]] | None:
+    """Whether a loop returns a tuple, and the types of the numbers that it returns; None if it
+    returns others. kinds: of its arguments, as numba has them."""
+    from numba import types
+
+    loop.compile(kinds)
+    returned = loop.overloads[kinds].signature.return_type
+    is_tuple = isinstance(returned, types.BaseTuple)
+    names = [] if returned == types.none else list(map(str, returned if is_tuple else [returned]))
+    return (is_tuple, names) if all(name in _FORMATS for name in names) else None
+
+
+def _numba_kind(kind: Kind) -> Any:
+    import numba
+
+    types: Any = numba.types
+
+    if isinstance(kind, type):
+        return _numba_type(_NAMES.get(kind) or np.dtype(kind).name)
+    first, *rest = kind
+    if first is tuple:
+        return types.BaseTuple.from_types(tuple(map(_numba_kind, rest)))
+    return types.Array(_numba_type(first.name), rest[0], "C")
+
+
+def _numba_type(name: str) -> Any:
+    import numba
+
+    types: Any = numba.types
+
+    number = types.boolean if name.startswith("bool") else getattr(types, name.rstrip("*"))
+    return types.CPointer(number) if name.endswith("*") else number
+
+
+def _made_of(function: FunctionType, seen: set[CodeType]) -> Iterator[bytes]:
+    """What the code of a loop is made of: itself, the loops that it calls, and constants. seen: the
+    functions that were given."""
+    code = function.__code__
+    seen.add(code)
+    yield _bytecode(code)
+    values = [each.cell_contents for each in function.__closure__ or ()]
+    values += [function.__defaults__, *_named(code, function.__globals__)]
+    for module in [value for value in values if isinstance(value, ModuleType)]:
+        if module.__name__.startswith(_PACKAGE):
+            values += _named(code, vars(module))
+    for value in values:
+        part = getattr(value, "__wrapped__", value)
+        if isinstance(part, FunctionType):
+            yield from _made_of(part, seen) if part.__code__ not in seen else ()
+        elif isinstance(value, np.ndarray):
+            yield f"{value.dtype}{value.shape}".encode() + value.tobytes()
+        elif isinstance(value, (int, float, str, tuple, np.generic)):
+            yield repr(value).encode()
+        elif type(value).__module__.startswith(_PACKAGE):
+            yield Path(sys.modules[type(value).__module__].__file__ or "").read_bytes()
+
+
+def _named(code: CodeType, values: dict[str, Any]) -> list[Any]:
+    return [values[name] for name in code.co_names if name in values]
+
+
+def _bytecode(code: CodeType) -> bytes:
+    constants = [_bytecode(c) if isinstance(c, CodeType) else c for c in code.co_consts]
+    return repr((code.co_code, constants, code.co_names, code.co_varnames)).encode()

@@ -1,0 +1,208 @@
+"""Loops that are called without numba do what Python does; numba calls the others."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+from unittest.mock import Mock
+
+import numpy as np
+import pytest
+from support.paths import ROOT
+
+from crawlrank.jobs.kernel.machine.loop_code import LoopCode, kind_of
+from crawlrank.jobs.kernel.machine.machine_code import loop
+
+SCALE = 3
+WEIGHTS = np.array([1.0, 10.0])
+
+
+def total(values: Any) -> float:
+    result = 0.0
+    for i in range(len(values)):
+        result += values[i] * WEIGHTS[i % 2] * SCALE
+    return result
+
+
+def doubled(values: Any) -> None:
+    for i in range(len(values)):
+        values[i] *= 2
+
+
+def statistics(table: Any, bounds: Any, factor: float, is_signed: bool) -> tuple[int, float, bool]:
+    count, result = 0, 0.0
+    for row in range(bounds[0], bounds[1]):
+        for column in range(table.shape[1]):
+            count += 1
+            result += table[row, column] * factor
+    return count, -result if is_signed else result, result > 1
+
+
+def largest(values: Any) -> int:
+    result = values[0]
+    for value in values:
+        result = max(result, value)
+    return int(result)
+
+
+def quotient(a: float, b: float) -> float:
+    return a / b
+
+
+def room(size: int) -> int:
+    return len(np.zeros(size))
+
+
+def rising(size: int) -> Any:
+    return np.arange(size)
+
+
+def called(function: Callable[..., Any], *arguments: Any) -> Any:
+    """What the code of a loop returns; numba does not call it."""
+    code = LoopCode(function, tuple(map(kind_of, arguments))).ready()
+    assert code, "only numba can"
+    return code(*arguments)
+
+
+CASES = [
+    (total, np.array([1.5, 2.5, 3.0])),
+    (total, np.zeros(0)),
+    (total, np.arange(4, dtype=np.uint32)),
+    (statistics, np.arange(6, dtype=np.int32).reshape(3, 2), (1, 3), 0.25, True),
+    (statistics, np.ones((2, 2)), (0, np.int64(2)), np.float64(0.25), np.True_),
+    (largest, np.array([3, 2**40, 5])),
+    (largest, np.array([1, 0], bool)),
+    (quotient, 1.0, 3.0),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case[0].__name__)
+def test_the_code_returns_what_python_returns(case: tuple[Any, ...]) -> None:
+    function, *arguments = case
+    result, expected = called(function, *arguments), function(*arguments)
+    assert result == expected
+    parts = result if isinstance(result, tuple) else (result,)
+    assert all(type(part) in (int, float, bool) for part in parts)
+
+
+def test_arrays_are_changed_in_place(tmp_path: Path) -> None:
+    mapped = np.memmap(tmp_path / "numbers", np.float64, "w+", shape=3)
+    mapped[:] = 1, 2, 3
+    assert called(doubled, mapped) is None
+    assert mapped.tolist() == [2, 4, 6]
+    assert called(total, np.array([1.0])) == 3  # the same loop for read-only arrays
+    assert called(total, np.frombuffer(np.ones(1).tobytes())) == 3
+
+
+def test_a_division_by_zero_is_that_of_the_processor() -> None:
+    assert loop(quotient)(1.0, 0.0) == np.inf
+
+
+@pytest.mark.parametrize(
+    "value", [np.arange(8.0)[::2], 2**63, -(2**63) - 1, (1, 2**63), "text", None, [1]]
+)
+def test_other_arguments_are_left_to_numba(value: Any) -> None:
+    kind = kind_of(value)
+    assert kind is None or LoopCode(total, (kind,)).ready() is None
+
+
+@pytest.mark.slow
+def test_numba_calls_a_loop_for_other_arguments() -> None:
+    assert loop(total)(np.arange(8.0)[::2]) == total(np.arange(8.0)[::2])
+    assert loop(largest)(np.array([2**63, 1], np.uint64)) == 2**63
+
+
+@pytest.mark.parametrize("function", [room, rising])
+def test_numba_calls_loops_that_allocate(function: Callable[..., Any]) -> None:
+    kinds = (kind_of(3),)
+    assert LoopCode(function, kinds).ready() is None
+    assert np.array_equal(loop(function)(3), function(3))
+
+
+@pytest.fixture
+def new_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A loop of no module, whose code is kept in a folder of the test."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return loop(FunctionType(largest.__code__, {"__name__": "of_no_file"}))
+
+
+@pytest.mark.parametrize("name", ["cfunc", "carray", "njit"])
+def test_numba_calls_a_loop_where_it_cannot_make_its_code(
+    name: str, monkeypatch: pytest.MonkeyPatch, new_loop: Any
+) -> None:
+    """As with a version of numba that has other names or arguments."""
+    import numba
+
+    with monkeypatch.context() as patched:
+        patched.setattr(numba, name, None)
+        assert LoopCode(new_loop.__wrapped__, (kind_of(np.ones(1)),)).ready() is None
+    assert new_loop(np.array([4.0])) == 4
+
+
+def test_threads_make_a_loop_once(monkeypatch: pytest.MonkeyPatch, new_loop: Any) -> None:
+    import numba
+
+    make = Mock(wraps=numba.cfunc)
+    monkeypatch.setattr(numba, "cfunc", make)
+    arrays = [np.full(1, value) for value in range(4)]
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(new_loop, arrays)) == [0, 1, 2, 3]
+    assert make.call_count == 1
+
+
+MODULE = """
+import sys
+import numpy as np
+from crawlrank.jobs.kernel.machine.machine_code import loop
+
+@loop
+def total(values, factor):
+    result = 0.0
+    for value in values:
+        result += value * factor
+    return result
+
+if __name__ == "__main__":
+    print(total(np.ones(5), 2.0), "numba" in sys.modules)
+"""
+
+
+@pytest.mark.slow
+def test_processes_at_once_make_the_same_and_others_load_it(tmp_path: Path) -> None:
+    (tmp_path / "module.py").write_text(MODULE)
+    environment = {"PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": str(tmp_path), "PATH": ""}
+    command = [sys.executable, "-m", "module"]
+
+    def started() -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True
+        )
+
+    processes = [started() for _ in range(3)]
+    assert {process.communicate()[0] for process in processes} <= {"10.0 True\n", "10.0 False\n"}
+    (kept,) = (tmp_path / "__pycache__").glob("module.total-*")
+    assert started().communicate()[0] == "10.0 False\n"
+    kept.write_bytes(kept.read_bytes()[:-1])  # as a disk that is full leaves it
+    assert started().communicate()[0] == "10.0 True\n"
+    assert started().communicate()[0] == "10.0 False\n"
+    assert [path.name for path in (tmp_path / "__pycache__").glob("*total*")] == [kept.name]
+    assert not list((tmp_path / "__pycache__").glob("tmp*"))
+
+
+@pytest.mark.slow
+def test_a_program_that_is_a_file_keeps_its_loops_in_the_users_folder(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(MODULE)
+    environment = {"PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": str(tmp_path / "caches"), "PATH": ""}
+    for with_numba in (True, False):
+        done = subprocess.run(
+            [sys.executable, str(tmp_path / "program.py")],
+            env=environment, capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        assert done.stdout == f"10.0 {with_numba}\n"
+    assert list((tmp_path / "caches" / "crawlrank").glob("program.total-*.native"))
