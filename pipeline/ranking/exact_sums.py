@@ -26,6 +26,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crawlrank.jobs.kernel.machine.machine_code import loop
+from crawlrank.jobs.kernel.machine.prefetch import AHEAD, prefetch
+from crawlrank.jobs.kernel.rank.array_types import two_sum
+from crawlrank.jobs.kernel.rank.plain_round import UNIT
+from crawlrank.pipeline.data.csr import Ids
+from crawlrank.pipeline.data.graph import Floats
 
 Chunks = NDArray[np.int64]
 
@@ -33,6 +38,7 @@ CHUNKS = 70
 LOWEST = 1126
 FULL = 1 << 62
 LOW = (1 << 32) - 1  # the bits of a chunk that has been carried
+_AHEAD = np.uint64(AHEAD)
 
 
 @loop
@@ -115,3 +121,36 @@ def sum_of(parts: Iterable[Chunks]) -> float:
         return sum(map(units, every)) / (1 << LOWEST)
     except OverflowError:
         return math.inf
+
+
+@loop
+def flow(sources: Ids, y: Floats, begin: int, end: int) -> tuple[float, float]:
+    """The sum of y over edges in two parts, wrong by less than (edges * UNIT)^2 of itself."""
+    high, low, last = 0.0, 0.0, np.uint64(len(sources) - 1)
+    for k in range(np.uint64(begin), np.uint64(end)):
+        prefetch(y, np.uint64(sources[min(k + _AHEAD, last)]))
+        high, error = two_sum(high, y[sources[k]])
+        low += error
+    return high, low
+
+
+@loop
+def rounded_sum(sources: Ids, y: Floats, begin: int, end: int, chunks: Chunks) -> float:
+    """The sum of y >= 0 over edges, correctly rounded: that of math.fsum, to the last bit. Not
+    finite if a y is not. chunks: an exact sum, which is overwritten.
+
+    Two parts settle nearly all: their error is so small that both ends of what the sum can be
+    round to the same double. The few others are summed exactly.
+    """
+    high, low = flow(sources, y, begin, end)
+    edges = float(end - begin)
+    if edges <= 2.0:
+        return high
+    error = 4.0 * (edges * UNIT) ** 2 * high
+    total: float = high + (low - error)
+    if total == high + (low + error):
+        return total
+    chunks[:] = 0
+    for k in range(begin, end):
+        add(chunks, y[sources[k]])
+    return nearest(chunks)

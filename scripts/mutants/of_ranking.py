@@ -5,6 +5,7 @@ from __future__ import annotations
 from mutants.edit import Edit
 
 RANKS = "tests/pipeline/engines/embedded/test_embedded_ranks.py"
+TWINS = "tests/pipeline/ranking/test_twins.py"
 KERNELS = "tests/pipeline/ranking/test_exact_sums.py"
 ROUNDS = "tests/jobs/kernel/rank/test_rank.py"
 PACKED = "tests/pipeline/engines/text/test_packed_ranking.py"
@@ -21,9 +22,30 @@ EDITS: dict[str, tuple[Edit, ...]] = {
         Edit(
             "sweep-leaves-out-the-last-edge",
             "pipeline/ranking/pagerank/kernels.py",
-            "for k in range(ends[i], ends[i + 1]):",
-            "for k in range(ends[i], ends[i + 1] - 1):",
+            "last, flow = _U(ends[at + _ONE]), 0.0",
+            "last, flow = _U(ends[at + _ONE] - 1), 0.0",
             f"{KERNELS} {RANKS}",
+        ),
+        Edit(
+            "pages-with-as-many-sources-are-twins",
+            "pipeline/ranking/pagerank/twins.py",
+            "        if sources[k] != sources[m]:",
+            "        if sources[k] < 0:",
+            TWINS,
+        ),
+        Edit(
+            "page-of-a-split-row-takes-that-of-its-row",
+            "pipeline/ranking/pagerank/twins.py",
+            "of_nodes[split] = of_split",
+            "of_nodes[split] = slots[row_of[split]]",
+            TWINS,
+        ),
+        Edit(
+            "links-between-twins-are-left-out",
+            "pipeline/ranking/pagerank/sweeps.py",
+            "return whole, based, 1 - damping * self._lists.closed * whole",
+            "return whole, based, np.ones(len(whole))",
+            TWINS,
         ),
         Edit(
             "eta-is-that-of-the-last-node",
@@ -119,7 +141,7 @@ EDITS: dict[str, tuple[Edit, ...]] = {
         ),
         Edit(
             "teleport-is-taken-for-even",
-            "pipeline/ranking/pagerank/kernels.py",
+            "pipeline/ranking/pagerank/method.py",
             "shifted + (abs(r - shift_of_base * least) + doubt)",
             "shifted + (abs(r - shift_of_base * 0.15) + doubt)",
             BOUNDS,

@@ -38,8 +38,7 @@ from crawlrank.jobs.kernel.rank.array_types import two_sum
 from crawlrank.jobs.kernel.rank.plain_round import UNIT
 from crawlrank.pipeline.data.csr import Ids, Offsets, Team, id_type, read_only
 from crawlrank.pipeline.data.graph import Floats, Mask, Targets
-from crawlrank.pipeline.ranking.exact_sums import CHUNKS, Chunks, add
-from crawlrank.pipeline.ranking.pagerank.kernels import rounded_sum
+from crawlrank.pipeline.ranking.exact_sums import CHUNKS, Chunks, add, rounded_sum
 from crawlrank.pipeline.ranking.structure.components import flatten, join_one, root_of
 
 

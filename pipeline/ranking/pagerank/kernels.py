@@ -1,41 +1,41 @@
-"""The loops of PageRank over edges, compiled by numba when first used: sweeps, plain rounds with
-exact sums, and rounds with weighted links.
+"""The loops of PageRank's sweeps and residual, compiled by numba when first used.
 
 Equation: x_i = base_i + damping * sum over edges j->i of y_j, with y_j = x_j / outdegree_j.
 Dangling nodes are never read: the sweeps leave them out, `residual` gives them their scores.
-Stopping rules are those of sweeps.py.
+Stopping rules are those of sweeps.py. Rows, slots, factors and constants are those of twins.py.
 
 Every loop takes a range of nodes, or rows, writes to that range alone, and gives up the
 interpreter's lock, so that threads work side by side and results depend on the ranges only. Sums
 are taken in the order written: nothing here lets the compiler reorder or contract them. Memory:
 what the caller gives; sources are read once, in order.
 
-base has the number of every node, or row, or one for all of them.
+base has the number of every node, or one for all of them; constants that of every slot, or one.
 
-Sweeps read twice as many y as there are rows: those of a thread's own rows, which change under it,
-and after them, `whole` further on, everybody's of the last pass.
+Sweeps read twice as many y as there are slots, or nodes: those of a thread's own rows, which change
+under it, and after them, `whole` further on, everybody's of the last pass.
 
-Plain rounds treat dangling nodes as any other node. Their sum over the edges of a node is exact and
-rounded once, so that it does not depend on the order of edges. With weighted links the equation is
-x_i = base_i + damping * sum over edges j->i of w_ji y_j, with y_j = x_j / W_j, see terms.py. These
-sums are taken in the order written, and do not depend on the ranges. Only `internal_links` writes
-outside its range of nodes.
+Loops over links ask for y some links ahead, and take unsigned numbers there, so that numba need not
+look whether an index counts from the end. Only `internal_links` writes outside its range of nodes.
 """
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
+import numpy.typing as npt
 
 from crawlrank.jobs.kernel.machine.machine_code import loop
+from crawlrank.jobs.kernel.machine.prefetch import AHEAD, prefetch
 from crawlrank.jobs.kernel.rank.array_types import two_sum
 from crawlrank.jobs.kernel.rank.plain_round import DOUBT, UNIT
 from crawlrank.pipeline.data.csr import Ids, Offsets
 from crawlrank.pipeline.data.graph import Floats, Positions
-from crawlrank.pipeline.ranking.exact_sums import CHUNKS, Chunks, add, nearest
+from crawlrank.pipeline.ranking.exact_sums import flow
 
 ROW_COST = 4  # edges that a row costs besides its own
+
+_U = np.uint64
+_ONE, _AHEAD = _U(1), _U(AHEAD)
+Kinds = npt.NDArray[np.uint8]
 
 
 @loop
@@ -51,88 +51,19 @@ def count(offsets: Offsets, outdegrees: Ids) -> tuple[int, int, int]:
 
 @loop
 def cut(offsets: Offsets, outdegrees: Ids, rows: int, edges: int, cuts: Offsets) -> None:
-    """Ranges of equal work: cuts[t] becomes the node, row and edge where thread t begins.
+    """Ranges of equal work: cuts[t] becomes the node where thread t begins.
 
-    Rows are the nodes with edges out, edges those to them; cuts is int64[threads + 1, 3].
+    Rows are the nodes with edges out, edges those to them; cuts is int64[threads + 1].
     """
     threads, work, t, row, edge = len(cuts) - 1, edges + ROW_COST * rows, 1, 0, 0
     for i in range(len(outdegrees)):
         while t < threads and (edge + ROW_COST * row) * threads >= t * work:
-            cuts[t, 0], cuts[t, 1], cuts[t, 2] = i, row, edge
+            cuts[t] = i
             t += 1
         if outdegrees[i]:
             row += 1
             edge += offsets[i + 1] - offsets[i]
-    for last in range(t, threads + 1):
-        cuts[last, 0], cuts[last, 1], cuts[last, 2] = len(outdegrees), row, edge
-
-
-@loop
-def number(outdegrees: Ids, rows: Ids) -> None:
-    """The row of every node with edges out."""
-    row = 0
-    for i in range(len(outdegrees)):
-        rows[i] = row
-        if outdegrees[i]:
-            row += 1
-
-
-@loop
-def compact(
-    offsets: Offsets,
-    sources: Ids,
-    outdegrees: Ids,
-    rows: Ids,
-    nodes: tuple[int, int],
-    own: tuple[int, int],
-    row: int,
-    edge: int,
-    whole: int,
-    ends: Offsets,
-    positions: Ids,
-    degrees: Ids,
-) -> tuple[int, int]:
-    """The graph between nodes with edges out, from row and edge on; returns where it got to.
-
-    positions: where the sweep finds the y of each source: itself, or `whole` further on for what is
-    not of the thread's own rows.
-    """
-    for i in range(nodes[0], nodes[1]):
-        if not outdegrees[i]:
-            continue
-        for k in range(offsets[i], offsets[i + 1]):
-            source = np.int64(rows[sources[k]])
-            positions[edge] = source if own[0] <= source < own[1] else source + whole
-            edge += 1
-        degrees[row] = outdegrees[i]
-        row += 1
-        ends[row] = edge
-    return row, edge
-
-
-@loop
-def sweep(
-    ends: Offsets,
-    positions: Ids,
-    degrees: Ids,
-    base: Floats,
-    damping: float,
-    y: Floats,
-    begin: int,
-    end: int,
-) -> tuple[float, float]:
-    """Gauss and Seidel's pass over compact rows; returns |x' - x|_1 and |x'|_1 of them."""
-    difference, total, each = 0.0, 0.0, len(base) > 1
-    for i in range(begin, end):
-        flow = 0.0
-        for k in range(ends[i], ends[i + 1]):
-            flow += y[positions[k]]
-        score = base[i if each else 0] + damping * flow
-        share = score / degrees[i]
-        difference += abs(share - y[i]) * degrees[i]
-        total += score
-        y[i] = share
-    return difference, total
+    cuts[t:] = len(outdegrees)
 
 
 @loop
@@ -147,14 +78,16 @@ def stream(
     begin: int,
     end: int,
 ) -> tuple[float, float]:
-    """The pass in memory, to the last bit, over the graph as it lies on disk."""
+    """The pass over the graph as it lies on disk, a row for each node with edges out."""
     difference, total, each = 0.0, 0.0, len(base) > 1
-    whole = len(outdegrees)
+    whole, last = len(outdegrees), _U(len(sources) - 1)
     for i in range(begin, end):
         if not outdegrees[i]:
             continue
         flow = 0.0
-        for k in range(offsets[i], offsets[i + 1]):
+        for k in range(_U(offsets[i]), _U(offsets[i + 1])):
+            next_source = np.int64(sources[min(k + _AHEAD, last)])
+            prefetch(y, _U(next_source if own[0] <= next_source < own[1] else next_source + whole))
             source = np.int64(sources[k])
             flow += y[source if own[0] <= source < own[1] else source + whole]
         score = base[i if each else 0] + damping * flow
@@ -176,17 +109,6 @@ def settle(y: Floats, degrees: Ids, base: Floats, factor: float, begin: int, end
             least = base[i if each else 0] / degrees[i]
             y[i] = max(y[i] + factor * (y[i] - y[whole + i]), least)
         y[whole + i] = y[i]
-
-
-@loop
-def flow(sources: Ids, y: Floats, begin: int, end: int) -> tuple[float, float]:
-    """The sum of y over edges in two parts, wrong by less than (edges * UNIT)^2 of itself."""
-    high, low = 0.0, 0.0
-    for k in range(begin, end):
-        value = y[sources[k]]
-        high, error = two_sum(high, value)
-        low += error
-    return high, low
 
 
 @loop
@@ -259,99 +181,6 @@ def deviation(r: Floats, weights: Floats, mean: float, begin: int, end: int) -> 
 
 
 @loop
-def rounded_sum(sources: Ids, y: Floats, begin: int, end: int, chunks: Chunks) -> float:
-    """The sum of y >= 0 over edges, correctly rounded: that of math.fsum, to the last bit. Not
-    finite if a y is not. chunks: an exact sum, which is overwritten.
-
-    Two parts settle nearly all: their error is so small that both ends of what the sum can be
-    round to the same double. The few others are summed exactly.
-    """
-    high, low = flow(sources, y, begin, end)
-    edges = float(end - begin)
-    if edges <= 2.0:
-        return high
-    error = 4.0 * (edges * UNIT) ** 2 * high
-    total: float = high + (low - error)
-    if total == high + (low + error):
-        return total
-    chunks[:] = 0
-    for k in range(begin, end):
-        add(chunks, y[sources[k]])
-    return nearest(chunks)
-
-
-@loop
-def divide(scores: Floats, outdegrees: Ids, y: Floats, begin: int, end: int) -> None:
-    """What every node gives along each of its edges."""
-    for i in range(begin, end):
-        y[i] = scores[i] / outdegrees[i] if outdegrees[i] else 0.0
-
-
-#: as RoundSums names them: old_l1, new_l1, residual_sum, residual_l1, residual_max, relative_max,
-#: share_max, least, shifted_l1, dangling_new
-NodeSums = tuple[float, float, float, float, float, float, float, float, float, float]
-NO_SUMS: NodeSums = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, math.inf, 0.0, 0.0)
-
-
-@loop
-def _added(
-    sums: NodeSums, node: tuple[bool, float, float, float, float], shift_of_base: float
-) -> NodeSums:
-    """The sums of a round with one node more: whether it dangles, its score before and after the
-    round, the doubt about the new one, and its base."""
-    old, new, signed, absolute, largest, relative, share, smallest, shifted, dangling = sums
-    dangles, before, score, doubt, least = node
-    r = score - before
-    bound = abs(r) + doubt
-    largest = max(largest, bound)
-    if bound > 0.0:
-        relative, share = max(relative, bound / least), max(share, bound / before)
-    if before > 0.0:
-        smallest = min(smallest, before)
-    if dangles:
-        dangling += score
-    return (
-        old + before, new + score, signed + r, absolute + bound, largest, relative, share, smallest,
-        shifted + (abs(r - shift_of_base * least) + doubt), dangling,
-    )  # fmt: skip
-
-
-@loop
-def plain(
-    offsets: Offsets,
-    sources: Ids,
-    outdegrees: Ids,
-    base: Floats,
-    damping: float,
-    y: Floats,
-    scores: Floats,
-    shift_of_base: float,
-    begin: int,
-    end: int,
-) -> NodeSums:
-    """One plain round: scores of a range from y, in place. shift_of_base: for a base of 1."""
-    chunks, each, sums = np.zeros(CHUNKS, np.int64), len(base) > 1, NO_SUMS
-    for i in range(begin, end):
-        flow = rounded_sum(sources, y, offsets[i], offsets[i + 1], chunks)
-        least = base[i if each else 0]
-        score = least + damping * flow
-        doubt = DOUBT * score
-        sums = _added(sums, (not outdegrees[i], scores[i], score, doubt, least), shift_of_base)
-        scores[i] = score
-    return sums
-
-
-@loop
-def dangling_sum(scores: Floats, outdegrees: Ids, begin: int, end: int) -> Chunks:
-    """The exact sum of the scores of dangling nodes."""
-    chunks = np.zeros(CHUNKS, np.int64)
-    for i in range(begin, end):
-        if not outdegrees[i]:
-            add(chunks, scores[i])
-    return chunks
-
-
-@loop
 def internal_links(
     offsets: Offsets, sources: Ids, hosts: Positions, counts: Positions, begin: int, end: int
 ) -> None:
@@ -363,51 +192,107 @@ def internal_links(
 
 
 @loop
-def hosted_flow(
-    sources: Ids,
-    hosts: Positions,
-    weights: tuple[float, float],
-    y: Floats,
-    host: int,
-    edges: tuple[int, int],
-) -> tuple[float, float]:
-    """The sum of w y over edges in two parts, wrong by less than (edges * UNIT)^2 of itself, but
-    for the rounding of each product."""
-    high, low = 0.0, 0.0
-    for k in range(edges[0], edges[1]):
-        weight = weights[0] if hosts[sources[k]] == host else weights[1]
-        value = weight * y[sources[k]]
-        high, error = two_sum(high, value)
-        low += error
-    return high, low
+def row_sums(
+    outdegrees: Ids, row_of: Ids, closed: Kinds, values: Floats, damping: float, sums: Floats
+) -> None:
+    """Add up value / (o + e) over the nodes of each row, in two parts: sums is float64[R, 2].
+    values: of every node, or one for all of them."""
+    each = len(values) > 1
+    for i in range(len(outdegrees)):
+        if outdegrees[i]:
+            of_row = sums[row_of[i]]
+            divisor = outdegrees[i] + (damping if closed[row_of[i]] else 0.0)
+            of_row[0], error = two_sum(of_row[0], values[i if each else 0] / divisor)
+            of_row[1] += error
 
 
 @loop
-def weighted_plain(
-    offsets: Offsets,
-    sources: Ids,
-    outweights: Floats,
+def spread(
+    slots: Offsets,
+    factors: Floats,
+    constants: Floats,
+    flows: Floats,
+    y: Floats,
+    begin: int,
+    end: int,
+) -> None:
+    """The numbers in the slots of a range of rows."""
+    each = len(constants) > 1
+    for row in range(begin, end):
+        for slot in range(slots[row], slots[row + 1]):
+            y[slot] = factors[slot] * (flows[row] + constants[slot if each else 0])
+
+
+@loop
+def sweep(
+    ends: Offsets,
+    positions: Ids,
+    rows: tuple[Offsets, Floats],
+    slots: tuple[Floats, Floats],
+    flows: Floats,
+    y: Floats,
+    begin: int,
+) -> tuple[float, float]:
+    """Gauss and Seidel's pass over a thread's rows, from row `begin` on; returns |x' - x|_1, and
+    what F adds to |x'|_1.
+
+    rows: the first slot and the weight of each. slots: factors and constants. positions: AHEAD more
+    than there are.
+    """
+    firsts, weights = rows
+    factors, constants = slots
+    difference, total, each, edge = 0.0, 0.0, len(constants) > 1, _U(0)
+    row = _U(begin)
+    for at in range(_U(len(ends) - 1)):
+        last, flow = _U(ends[at + _ONE]), 0.0
+        while edge < last:
+            prefetch(y, _U(positions[edge + _AHEAD]))
+            flow += y[positions[edge]]
+            edge += _ONE
+        difference += abs(flow - flows[row]) * weights[row]
+        total += flow * weights[row]
+        flows[row] = flow
+        for slot in range(_U(firsts[row]), _U(firsts[row + _ONE])):
+            y[slot] = factors[slot] * (flow + constants[slot if each else _U(0)])
+        row += _ONE
+    return difference, total
+
+
+@loop
+def jump(
+    slots: Offsets,
+    factors: Floats,
+    flows: Floats,
+    y: Floats,
+    factor: float,
+    begin: int,
+    end: int,
+) -> None:
+    """Take F of a range of rows `factor` times the last step further. No exact F is below 0, so no
+    step goes there."""
+    whole = len(y) // 2
+    for row in range(begin, end):
+        step = (y[slots[row]] - y[whole + slots[row]]) / factors[slots[row]]
+        flows[row] = max(flows[row] + factor * step, 0.0)
+
+
+@loop
+def shares(
+    outdegrees: Ids,
+    row_of: Ids,
+    rows: tuple[Kinds, Floats],
     base: Floats,
     damping: float,
     y: Floats,
-    scores: Floats,
-    shift_of_base: float,
-    hosts: Positions,
-    weights: tuple[float, float],
     begin: int,
     end: int,
-) -> NodeSums:
-    """One round with weighted links: scores of a range from y, in place.
-
-    The doubt: W_j (3 roundings), y_j, its product with w_ji, their sum, that by the damping and the
-    last sum round, and damping and base may be no doubles. That is 10; 20 are ample."""
-    each, sums = len(base) > 1, NO_SUMS
+) -> None:
+    """y of a range of nodes, 0 for dangling ones. rows: whether each is closed, and what its pages
+    get: the sum of y over all their sources, and over themselves if it is closed."""
+    closed, flows = rows
+    each = len(base) > 1
     for i in range(begin, end):
-        edges = (offsets[i], offsets[i + 1])
-        high, low = hosted_flow(sources, hosts, weights, y, hosts[i], edges)
-        least = base[i if each else 0]
-        score = least + damping * (high + low)
-        doubt = (2.0 * DOUBT + (float(edges[1] - edges[0]) * UNIT) ** 2) * score
-        sums = _added(sums, (not outweights[i], scores[i], score, doubt, least), shift_of_base)
-        scores[i] = score
-    return sums
+        y[i] = 0.0
+        if outdegrees[i]:
+            divisor = outdegrees[i] + (damping if closed[row_of[i]] else 0.0)
+            y[i] = (base[i if each else 0] + damping * flows[row_of[i]]) / divisor

@@ -19,15 +19,23 @@ from typing import Any
 
 import numpy as np
 
+from crawlrank.jobs.kernel.machine.machine_code import loop
+from crawlrank.jobs.kernel.rank.array_types import two_sum
 from crawlrank.jobs.kernel.rank.equation import RECIPE, Equation
-from crawlrank.jobs.kernel.rank.plain_round import RoundSums
-from crawlrank.pipeline.data.csr import Team, team_of
+from crawlrank.jobs.kernel.rank.plain_round import DOUBT, UNIT, RoundSums
+from crawlrank.pipeline.data.csr import Ids, Offsets, Team, team_of
 from crawlrank.pipeline.data.graph import Floats, Positions
 from crawlrank.pipeline.ranking.certificate import check_mass, round_entry
-from crawlrank.pipeline.ranking.exact_sums import add, empty_sum, sum_of
+from crawlrank.pipeline.ranking.exact_sums import (
+    CHUNKS,
+    Chunks,
+    add,
+    empty_sum,
+    rounded_sum,
+    sum_of,
+)
 from crawlrank.pipeline.ranking.inputs import LINK_WEIGHT
 from crawlrank.pipeline.ranking.options import Stop
-from crawlrank.pipeline.ranking.pagerank.kernels import dangling_sum, divide, plain, weighted_plain
 from crawlrank.pipeline.ranking.pagerank.sweeps import rank_by_sweeps
 from crawlrank.pipeline.ranking.pagerank.terms import Terms, WeightedLinks, terms_of
 from crawlrank.pipeline.ranking.solution import OnState, Problem, Solution, State
@@ -44,6 +52,128 @@ SUMS = (
     "shifted_l1",
     "dangling_new",
 )
+
+
+@loop
+def divide(scores: Floats, outdegrees: Ids, y: Floats, begin: int, end: int) -> None:
+    """What every node gives along each of its edges."""
+    for i in range(begin, end):
+        y[i] = scores[i] / outdegrees[i] if outdegrees[i] else 0.0
+
+
+#: as RoundSums names them: old_l1, new_l1, residual_sum, residual_l1, residual_max, relative_max,
+#: share_max, least, shifted_l1, dangling_new
+NodeSums = tuple[float, float, float, float, float, float, float, float, float, float]
+NO_SUMS: NodeSums = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, math.inf, 0.0, 0.0)
+
+
+@loop
+def _added(
+    sums: NodeSums, node: tuple[bool, float, float, float, float], shift_of_base: float
+) -> NodeSums:
+    """The sums of a round with one node more: whether it dangles, its score before and after the
+    round, the doubt about the new one, and its base."""
+    old, new, signed, absolute, largest, relative, share, smallest, shifted, dangling = sums
+    dangles, before, score, doubt, least = node
+    r = score - before
+    bound = abs(r) + doubt
+    largest = max(largest, bound)
+    if bound > 0.0:
+        relative, share = max(relative, bound / least), max(share, bound / before)
+    if before > 0.0:
+        smallest = min(smallest, before)
+    if dangles:
+        dangling += score
+    return (
+        old + before, new + score, signed + r, absolute + bound, largest, relative, share, smallest,
+        shifted + (abs(r - shift_of_base * least) + doubt), dangling,
+    )  # fmt: skip
+
+
+@loop
+def plain(
+    offsets: Offsets,
+    sources: Ids,
+    outdegrees: Ids,
+    base: Floats,
+    damping: float,
+    y: Floats,
+    scores: Floats,
+    shift_of_base: float,
+    begin: int,
+    end: int,
+) -> NodeSums:
+    """One plain round: scores of a range from y, in place. shift_of_base: for a base of 1."""
+    chunks, each, sums = np.zeros(CHUNKS, np.int64), len(base) > 1, NO_SUMS
+    for i in range(begin, end):
+        flow = rounded_sum(sources, y, offsets[i], offsets[i + 1], chunks)
+        least = base[i if each else 0]
+        score = least + damping * flow
+        doubt = DOUBT * score
+        sums = _added(sums, (not outdegrees[i], scores[i], score, doubt, least), shift_of_base)
+        scores[i] = score
+    return sums
+
+
+@loop
+def dangling_sum(scores: Floats, outdegrees: Ids, begin: int, end: int) -> Chunks:
+    """The exact sum of the scores of dangling nodes."""
+    chunks = np.zeros(CHUNKS, np.int64)
+    for i in range(begin, end):
+        if not outdegrees[i]:
+            add(chunks, scores[i])
+    return chunks
+
+
+@loop
+def hosted_flow(
+    sources: Ids,
+    hosts: Positions,
+    weights: tuple[float, float],
+    y: Floats,
+    host: int,
+    edges: tuple[int, int],
+) -> tuple[float, float]:
+    """The sum of w y over edges in two parts, wrong by less than (edges * UNIT)^2 of itself, but
+    for the rounding of each product."""
+    high, low = 0.0, 0.0
+    for k in range(edges[0], edges[1]):
+        weight = weights[0] if hosts[sources[k]] == host else weights[1]
+        value = weight * y[sources[k]]
+        high, error = two_sum(high, value)
+        low += error
+    return high, low
+
+
+@loop
+def weighted_plain(
+    offsets: Offsets,
+    sources: Ids,
+    outweights: Floats,
+    base: Floats,
+    damping: float,
+    y: Floats,
+    scores: Floats,
+    shift_of_base: float,
+    hosts: Positions,
+    weights: tuple[float, float],
+    begin: int,
+    end: int,
+) -> NodeSums:
+    """One round with weighted links: scores of a range from y, in place.
+
+    The doubt: W_j (3 roundings), y_j, its product with w_ji, their sum, that by the damping and the
+    last sum round, and damping and base may be no doubles. That is 10; 20 are ample."""
+    each, sums = len(base) > 1, NO_SUMS
+    for i in range(begin, end):
+        edges = (offsets[i], offsets[i + 1])
+        high, low = hosted_flow(sources, hosts, weights, y, hosts[i], edges)
+        least = base[i if each else 0]
+        score = least + damping * (high + low)
+        doubt = (2.0 * DOUBT + (float(edges[1] - edges[0]) * UNIT) ** 2) * score
+        sums = _added(sums, (not outweights[i], scores[i], score, doubt, least), shift_of_base)
+        scores[i] = score
+    return sums
 
 
 def rank_by_rounds(
@@ -127,25 +257,20 @@ def solve(problem: Problem, equation: Equation = RECIPE, weights: Floats | None 
     """
     stop, terms = problem.stop, terms_of(equation, weights)
     links: WeightedLinks | None = LINK_WEIGHT.of(problem.inputs)
-    state = problem.state if _fits(problem) else None
     with team_of(problem.csr, problem.threads, problem.block) as team:
-        if links is not None:
-            return rank_by_rounds(team, terms, stop, state, problem.on_round, links)
-        if stop.iterations is not None:
-            return rank_by_rounds(team, terms, stop, state, problem.on_round)
-        return rank_by_sweeps(team, terms, stop, problem.budget, state, problem.on_round)
+        if links is None and stop.iterations is None:
+            of_sweeps = (problem.budget, problem.state, problem.on_round)
+            return rank_by_sweeps(team, terms, stop, *of_sweeps)
+        state = problem.state if _fits(problem) else None
+        return rank_by_rounds(team, terms, stop, state, problem.on_round, links)
 
 
 def _fits(problem: Problem) -> bool:
-    """Whether the vector of its state is one of the graph: float64[N] for plain rounds, otherwise
-    float64 of the nodes with edges out."""
+    """Whether its state is one of plain rounds on the graph: its vector is float64[N]."""
     if problem.state is None:
         return False
-    plain = problem.stop.iterations is not None or LINK_WEIGHT.of(problem.inputs) is not None
-    outdegrees = problem.csr.outdegrees
-    rows = len(outdegrees) if plain else int(np.count_nonzero(outdegrees))
     vector = problem.state.vector
-    return vector.shape == (rows,) and vector.dtype == np.float64
+    return vector.shape == (problem.csr.nodes,) and vector.dtype == np.float64
 
 
 def base(weights: Floats | None) -> Floats:

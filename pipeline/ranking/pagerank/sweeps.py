@@ -4,20 +4,18 @@ Equation: x = base + damping A x; y = x / outdegree is what is kept and read.
 Dangling nodes are never read, so the sweeps go over the others only, and dangling ones get their
 scores from the pass that measures the residual. dummy = N + 1 - sum(x).
 Order: each thread owns a range of rows, of equal work; it reads its own y as they are now, and all
-others as the last sweep left them. So a result depends on the number of threads, and on nothing
-else. Where the ratio of successive differences settles, the vector goes the rest of the geometric
+others as the last sweep left them. So a result depends on the number of threads, on whether the
+rows are in memory, and on nothing else. Where the ratio of successive differences settles, the vector goes the rest of the geometric
 series at once: hosts whose pages link to each other in pairs or rings all have the same slow mode.
 Steps must not alternate in sign for that, and it is not done again once a difference grew by it.
 Stopping rule: a sweep from x to x' has |r'|_1 <= damping |x' - x|_1, as each x'_j was read either
 so or as x_j. The certificates of a round, one sweep, follow from that; they are true and coarse
 (eta: no |r_i| is more than all of them). When that is below the tolerance, or no more rounds are
 allowed, a pass over all nodes measures the true residual and gives the certificates.
-Memory: 24 bytes a node and what the compact rows take, or 24 bytes a node without them.
-
-The rows are the nodes with edges out, compact in memory or where they lie. Both forms give the same
-vectors to the last bit: the same sums, in the same order, by the same ranges of threads. What
-differs is memory and speed: compact rows hold 4 bytes for every edge to a row, 28 for a row, and
-name their sources by place in a vector that holds rows only."""
+Rows: nodes with edges out. In memory (twins.py) a row stands for all nodes with the same sources;
+rows that do not fit there are read where they lie, one for each node.
+Memory: 24 bytes a node, and for rows in memory 4 bytes for each position of their lists, some 60 a
+row, and twice as much while they are made."""
 
 from __future__ import annotations
 
@@ -29,11 +27,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from crawlrank.jobs.kernel.rank.plain_round import UNIT
-from crawlrank.pipeline.data.csr import Ids, Offsets, Range, Team, id_type, read_only
+from crawlrank.pipeline.data.csr import Team, id_type
 from crawlrank.pipeline.data.graph import Floats
 from crawlrank.pipeline.ranking.options import Round, Stop
 from crawlrank.pipeline.ranking.pagerank import kernels
 from crawlrank.pipeline.ranking.pagerank.terms import Terms
+from crawlrank.pipeline.ranking.pagerank.twins import Lists, lists_of
 from crawlrank.pipeline.ranking.solution import OnState, Solution, State
 
 PATIENCE = 4  # sweeps before their differences tell a ratio
@@ -57,9 +56,10 @@ def rank_by_sweeps(
 
     budget: bytes of memory; without enough for compact rows every sweep reads the mapped edges.
     """
-    rows = rows_of(team, terms, budget, None if state is None else state.vector)
-    rounds = [] if state is None else list(state.rounds)
-    measured = None
+    rows, rounds, measured = rows_of(team, terms, budget), list[Round](), None
+    if state is not None and _fits(rows, state):
+        rows.take(state.vector)
+        rounds = list(state.rounds)
     while not stop.over(rounds):
         started = time.monotonic()
         difference, total = rows.sweep()
@@ -71,10 +71,17 @@ def rank_by_sweeps(
         rows.settle(entry["factor"])
         entry["seconds"] = round(time.monotonic() - started, 3)
         rounds.append(entry)
-        on_round(entry, rounds, lambda: State(rows.vector(), 0.0, rounds))
+        on_round(entry, rounds, lambda: State(rows.vector(), rows.form, rounds))
     if measured is None:  # nothing was left to do
         measured = _measure(team, terms, rows)
     return Solution(measured.scores, team.nodes + 1 - measured.total, rounds)
+
+
+def _fits(rows: Rows, state: State) -> bool:
+    """Whether a state is of these rows."""
+    vector = state.vector
+    of_them = state.dummy == rows.form and vector.shape == (rows.length,)
+    return of_them and vector.dtype == np.float64
 
 
 def _bounds(
@@ -86,14 +93,14 @@ def _bounds(
     base, damping = terms.equation.base, terms.equation.damping
     least = float(terms.base.min())
     image = base * team.nodes + damping * total
-    doubt = (rows.largest + 10) * UNIT * image
+    doubt = (rows.roundings + 10) * UNIT * image
     l1 = (damping * difference + doubt) * _rounding(team)
     whole = max(image - l1, base * team.nodes)
     return {
         "round": number,
         "nodes": team.nodes,
         "edges": team.edges,
-        "dangling": team.nodes - rows.count,
+        "dangling": rows.dangling,
         "mass": float(team.nodes + 1),
         "residual_l1": l1,
         "residual_max": l1,
@@ -161,17 +168,24 @@ def _rounding(team: Team) -> float:
     return 1 + UNIT * (2 * team.nodes + 16)
 
 
-NODE_BYTES = 36  # of the scores, what they are measured with, and the graph's own columns
+NODE_BYTES = 48  # of the scores, what they are measured with, and the graph's own columns
+ROW_BYTES = 110  # of the compact rows, while they are made
 
 
 class Rows(Protocol):
-    """count: of the rows. largest: the most edges to one."""
+    """dangling: nodes without edges out. roundings: how often the longest sum rounds. length: of
+    the vectors. form: what a vector is, by number."""
 
-    count: int
-    largest: int
+    dangling: int
+    roundings: int
+    length: int
+    form: float
+
+    def take(self, vector: Floats) -> None:
+        """Continue from the vector of a state."""
 
     def sweep(self) -> tuple[float, float]:
-        """One pass over all rows; returns |x' - x|_1 and |x'|_1 of them."""
+        """One pass over all rows; returns |x' - x|_1 and |x'|_1 of nodes with edges out."""
 
     def settle(self, factor: float) -> None:
         """Go `factor` times the last step further, and end the pass."""
@@ -180,108 +194,148 @@ class Rows(Protocol):
         """(y of every node, room for as many); between sweep and settle with factor 0."""
 
     def vector(self) -> Floats:
-        """y of the rows, after settle: a copy."""
+        """What a state keeps, after settle: a copy."""
 
 
-def rows_of(team: Team, terms: Terms, budget: int, vector: Floats | None) -> Rows:
-    """The rows of a graph, compact where that fits the budget in bytes, each with the first
-    scores, or with the y of a vector."""
-    count, edges, largest = kernels.count(team.offsets, team.outdegrees)
-    cuts = np.zeros((team.threads + 1, 3), np.int64)
-    kernels.cut(team.offsets, team.outdegrees, count, edges, cuts)
-    width = np.dtype(id_type(2 * count)).itemsize
-    needed = (edges + count) * width + 24 * count + NODE_BYTES * team.nodes
-    form = _Compact if needed <= budget else _Streamed
-    return form(team, terms, cuts, largest, vector)
+def rows_of(team: Team, terms: Terms, budget: int) -> Rows:
+    """The rows of a graph with the first scores, in memory where they fit the budget in bytes."""
+    count, edges, largest = map(int, kernels.count(team.offsets, team.outdegrees))
+    width = np.dtype(id_type(2 * team.nodes)).itemsize
+    needed = edges * width + ROW_BYTES * count + NODE_BYTES * team.nodes
+    if needed > budget:
+        return _Streamed(team, terms, count, edges, largest)
+    return _Compact(team, terms, lists_of(team, count), largest)
 
 
 class _Compact:
-    def __init__(
-        self, team: Team, terms: Terms, cuts: Offsets, largest: int, vector: Floats | None
-    ) -> None:
-        # all nodes with edges out, and all edges to them, which `compact` goes through
-        self.count, edges = int(cuts[-1, 1]), int(cuts[-1, 2])
-        self.largest, self._team = int(largest), team
-        of_rows = terms.of(team.outdegrees > 0)
-        self._terms = of_rows.loops
-        self._ends = np.zeros(self.count + 1, np.int64)
-        self._positions: Ids = np.zeros(edges, id_type(2 * self.count))  # type: ignore[assignment]
-        self._degrees: Ids = np.zeros(self.count, team.outdegrees.dtype)
-        self._blocks = self._filled(cuts)
-        self._graph = (read_only(self._ends), read_only(self._positions), read_only(self._degrees))
-        first = of_rows.first / self._degrees if vector is None else vector
-        self._y = np.concatenate((first, first))
+    """Rows of twins in memory, as twins.py has them. The vector: F of each."""
 
-    def _filled(self, cuts: Offsets) -> list[list[Range]]:
-        """Fill the compact graph; the rows of each thread's blocks."""
-        team = self._team
-        row_of = np.empty(team.nodes, id_type(team.nodes))
-        kernels.number(team.outdegrees, row_of)  # type: ignore[arg-type]
-        rows: Ids = read_only(row_of)
+    form = 1.0
 
-        def fill(thread: int) -> list[Range]:
-            node, row, edge = map(int, cuts[thread])
-            end, last = int(cuts[thread + 1, 0]), int(cuts[thread + 1, 1])
-            own, blocks = (row, last), []
-            for nodes in team.blocks(node, end):
-                position = (nodes, own, row, edge, self.count)
-                into = (self._ends, self._positions, self._degrees)
-                begin = row
-                row, edge = kernels.compact(
-                    team.offsets, team.sources, team.outdegrees, rows, *position, *into
-                )
-                blocks.append((begin, row))
-                team.release(*nodes)
-            return blocks
+    def __init__(self, team: Team, terms: Terms, lists: Lists, largest: int) -> None:
+        self._team, self._terms, self._lists = team, terms, lists
+        damping, twins = terms.equation.damping, int(lists.sizes.max(initial=0))
+        self.roundings = largest + math.ceil((twins + 10) / (1 - damping))
+        self.length, self.dangling = len(lists.first), team.nodes - lists.linking
+        whole, based, left = self._sums()
+        self._weights = damping / left * (lists.sizes - damping * lists.closed * whole)
+        others = based * (self._weights - damping * lists.closed)
+        linking = np.flatnonzero(team.outdegrees)
+        self._fixed = float(terms.base_of(linking).sum() + others.sum(where=lists.closed > 0))
+        self._factors, self._constants = self._of_slots(whole, based, left)
+        self._y = np.empty(2 * len(self._factors))
+        self.take(terms.first_of(lists.first))
 
-        return team.each(fill)
+    def _sums(self) -> tuple[Floats, Floats, Floats]:
+        """W, B and, 1 without links between the pages of a row, 1 - d W, of each row."""
+        base, damping = self._terms.loops
+        whole = self._sum_of(np.ones(1))
+        based = base[0] * whole if len(base) == 1 else self._sum_of(base)
+        return whole, based, 1 - damping * self._lists.closed * whole
+
+    def _sum_of(self, values: Floats) -> Floats:
+        sums, lists = np.zeros((self.length, 2)), self._lists
+        of_nodes = (self._team.outdegrees, lists.row_of, lists.closed)
+        kernels.row_sums(*of_nodes, values, self._terms.equation.damping, sums)
+        total: Floats = sums[:, 0] + sums[:, 1]
+        return total
+
+    def _of_slots(self, whole: Floats, based: Floats, left: Floats) -> tuple[Floats, Floats]:
+        """Factors and constants."""
+        lists, (base, damping) = self._lists, self._terms.loops
+        firsts, nodes, slots = lists.slots[:-1], lists.split, lists.of_split
+        rows = lists.row_of[nodes]
+        factors = np.empty(lists.slots[-1])
+        factors[firsts] = damping / left * whole
+        divisors = self._team.outdegrees[nodes] + damping * lists.closed[rows]
+        factors[slots] = damping / left[rows] / divisors
+        if len(base) == 1:
+            return factors, base / damping
+        constants = np.empty(len(factors))
+        constants[firsts] = based / (damping * whole)
+        constants[slots] = base[nodes] * left[rows] / damping + lists.closed[rows] * based[rows]
+        return factors, constants
+
+    def take(self, vector: Floats) -> None:
+        self._flows = vector.copy()
+        self._team.each(self._spread)
+        self._show(0, self.length)
+
+    def _spread(self, thread: int) -> None:
+        """Make the numbers in the slots of a thread's rows those of F."""
+        part = self._lists.parts[thread]
+        state = (self._flows, self._y, part.begin, part.end)
+        kernels.spread(self._lists.slots, self._factors, self._constants, *state)
+
+    def _show(self, begin: int, end: int) -> None:
+        """Show everybody what there is now in the slots of a range of rows."""
+        slots, whole = slice(*self._lists.slots[[begin, end]]), len(self._factors)
+        self._y[whole:][slots] = self._y[slots]
 
     def sweep(self) -> tuple[float, float]:
-        def pass_over(thread: int) -> list[tuple[float, float]]:
-            terms = (*self._terms, self._y)
-            return [kernels.sweep(*self._graph, *terms, *rows) for rows in self._blocks[thread]]
+        rows, slots = (self._lists.slots, self._weights), (self._factors, self._constants)
 
-        return _summed(self._team.each(pass_over))
+        def pass_over(thread: int) -> tuple[float, float]:
+            part = self._lists.parts[thread]
+            state = (self._flows, self._y, part.begin)
+            return kernels.sweep(part.ends, part.positions, rows, slots, *state)
+
+        difference, total = _summed(self._team.each(pass_over))
+        return difference, self._fixed + total
 
     def settle(self, factor: float) -> None:
         def own(thread: int) -> None:
-            for rows in self._blocks[thread]:
-                kernels.settle(self._y, self._graph[2], self._terms[0], factor, *rows)
+            part = self._lists.parts[thread]
+            if factor:
+                state = (self._flows, self._y, factor, part.begin, part.end)
+                kernels.jump(self._lists.slots, self._factors, *state)
+                self._spread(thread)
+            self._show(part.begin, part.end)
 
         self._team.each(own)
 
     def everywhere(self) -> tuple[Floats, Floats]:
-        y = np.zeros(self._team.nodes)
-        y[self._team.outdegrees > 0] = self._y[: self.count]
-        return y, np.empty(self._team.nodes)
+        y, team, closed = np.empty(self._team.nodes), self._team, self._lists.closed
+        _, based, left = self._sums()
+        flows = (self._flows + closed * based) / left
+        of_nodes = (team.outdegrees, self._lists.row_of, (closed, flows), *self._terms.loops, y)
+        team.over_nodes(lambda begin, end: kernels.shares(*of_nodes, begin, end))
+        return y, np.empty(team.nodes)
 
     def vector(self) -> Floats:
-        return self._y[: self.count].copy()
+        return self._flows.copy()
 
 
 class _Streamed:
-    def __init__(
-        self, team: Team, terms: Terms, cuts: Offsets, largest: int, vector: Floats | None
-    ) -> None:
-        self.count, self.largest, self._team = int(cuts[-1, 1]), int(largest), team
-        self._terms = terms.loops
-        self._own = [(int(cuts[t, 0]), int(cuts[t + 1, 0])) for t in range(team.threads)]
+    """A row for each node with edges out, read where it lies. The vector: their y."""
+
+    form = 0.0
+
+    def __init__(self, team: Team, terms: Terms, count: int, edges: int, largest: int) -> None:
+        self.length, self.roundings, self._team = count, largest, team
+        self.dangling, self._terms = team.nodes - count, terms.loops
+        cuts = np.zeros(team.threads + 1, np.int64)
+        kernels.cut(team.offsets, team.outdegrees, count, edges, cuts)
+        self._own = [(int(cuts[t]), int(cuts[t + 1])) for t in range(team.threads)]
         self._y = np.zeros(2 * team.nodes)
-        gives = team.outdegrees > 0
-        first = terms.of(gives).first / team.outdegrees[gives] if vector is None else vector
-        self._y[: team.nodes][gives] = first
-        self._y[team.nodes :] = self._y[: team.nodes]
+        linking = np.flatnonzero(team.outdegrees)
+        self.take(terms.first_of(linking) / team.outdegrees[linking])
+
+    def take(self, vector: Floats) -> None:
+        nodes = self._team.nodes
+        self._y[:nodes][self._team.outdegrees > 0] = vector
+        self._y[nodes:] = self._y[:nodes]
 
     def sweep(self) -> tuple[float, float]:
         team = self._team
         graph = (team.offsets, team.sources, team.outdegrees)
 
-        def pass_over(thread: int) -> list[tuple[float, float]]:
+        def pass_over(thread: int) -> tuple[float, float]:
             own, results = self._own[thread], []
             for nodes in team.blocks(*own):
                 results.append(kernels.stream(*graph, *self._terms, self._y, own, *nodes))
                 team.release(*nodes)
-            return results
+            return _summed(results)
 
         return _summed(team.each(pass_over))
 
@@ -297,7 +351,6 @@ class _Streamed:
         return self._y[: self._team.nodes][self._team.outdegrees > 0]
 
 
-def _summed(parts: list[list[tuple[float, float]]]) -> tuple[float, float]:
-    """Sums over blocks, in the order of the nodes."""
-    pairs = [pair for part in parts for pair in part]
+def _summed(pairs: list[tuple[float, float]]) -> tuple[float, float]:
+    """Sums over parts, in their order."""
     return sum(difference for difference, _ in pairs), sum(total for _, total in pairs)

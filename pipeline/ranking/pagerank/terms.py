@@ -18,8 +18,8 @@ import numpy as np
 
 from crawlrank.jobs.kernel.rank.equation import Equation
 from crawlrank.jobs.kernel.rank.plain_round import spread
-from crawlrank.pipeline.data.csr import Team, read_only
-from crawlrank.pipeline.data.graph import Floats, Mask, Positions
+from crawlrank.pipeline.data.csr import Ids, Team, read_only
+from crawlrank.pipeline.data.graph import Floats, Positions
 from crawlrank.pipeline.ranking.pagerank.kernels import internal_links
 from crawlrank.pipeline.ranking.pagerank.kernels import relative as relative_to
 
@@ -48,11 +48,17 @@ class Terms(NamedTuple):
         share, least = max(pair[0] for pair in of_ranges), min(pair[1] for pair in of_ranges)
         return spread(share, least, float(scores.sum()), self.equation.damping)
 
-    def of(self, nodes: Mask) -> Terms:
-        """The terms of some nodes."""
-        if len(self.base) == 1:
-            return self
-        return self._replace(base=read_only(self.base[nodes]), first=read_only(self.first[nodes]))
+    def first_of(self, nodes: Positions | Ids) -> Floats:
+        """The first scores of some nodes, by number."""
+        return _some(self.first, nodes)
+
+    def base_of(self, nodes: Positions | Ids) -> Floats:
+        """The base of some nodes, by number."""
+        return _some(self.base, nodes)
+
+
+def _some(values: Floats, nodes: Positions | Ids) -> Floats:
+    return values[nodes] if len(values) > 1 else np.full(len(nodes), values[0])
 
 
 def terms_of(equation: Equation, weights: Floats | None) -> Terms:

@@ -25,8 +25,7 @@ from crawlrank.pipeline.data.graph import Floats
 from crawlrank.pipeline.ranking.bounds import bounds_of
 from crawlrank.pipeline.ranking.options import Round, Stop
 from crawlrank.pipeline.ranking.pagerank import method as pagerank
-from crawlrank.pipeline.ranking.pagerank.kernels import divide, plain
-from crawlrank.pipeline.ranking.pagerank.method import SUMS
+from crawlrank.pipeline.ranking.pagerank.method import SUMS, divide, plain
 from crawlrank.pipeline.ranking.pagerank.terms import WeightedLinks
 from crawlrank.pipeline.ranking.solution import Problem
 

@@ -22,10 +22,10 @@ from crawlrank.pipeline.ranking.exact_sums import (
     carry,
     empty_sum,
     nearest,
+    rounded_sum,
     sum_of,
     units,
 )
-from crawlrank.pipeline.ranking.pagerank.kernels import rounded_sum
 
 TINIEST, LARGEST = 5e-324, 1.7976931348623157e308
 # of magnitudes that no sum of few doubles without overlap can hold: one for each 32 bits and more

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
-from support.graphs import csr_of, exact_scores, saved, untimed, web_like
+from support.graphs import csr_of, cycle, exact_scores, saved, untimed, web_like
 
 from crawlrank.jobs.kernel.errors import NotConverged
 from crawlrank.pipeline.data.csr import Csr
@@ -29,15 +30,22 @@ class Killed(Exception):
     pass
 
 
-@pytest.mark.parametrize("stop", [Stop(tolerance=1e-12), Stop(iterations=12)], ids=str)
-@pytest.mark.parametrize("budgets", [(MUCH, 0), (0, MUCH)])
+SWEEPS, ROUNDS = Stop(tolerance=1e-12), Stop(iterations=12)
+
+
+@pytest.mark.parametrize(
+    ("stop", "budgets"),
+    [(SWEEPS, (MUCH, MUCH)), (SWEEPS, (0, 0)), (ROUNDS, (MUCH, 0)), (ROUNDS, (0, MUCH))],
+    ids=str,
+)
 @pytest.mark.parametrize("method", ["pagerank", "personalized"])
 def test_going_on_gives_the_same_bits(
     tmp_path: Path, stop: Stop, budgets: tuple[int, int], method: str
 ) -> None:
     csr = saved(csr_of(WEB), tmp_path / "graph")
     weights = np.arange(WEB.nodes) % 7.0 if METHODS[method].takes else None
-    whole = METHODS[method].scoring.solve(Problem(csr, stop, 2, MUCH, {"weights": weights}))
+    problem = Problem(csr, stop, 2, budgets[0], {"weights": weights})
+    whole = METHODS[method].scoring.solve(problem)
     place, told = tmp_path / "checkpoint", 0
 
     def interrupted(entry: Round, rounds: list[Round]) -> None:
@@ -74,11 +82,11 @@ def test_going_on_gives_the_same_bits(
     assert np.load(tmp_path / "ranks" / DUMMY).tolist() == [whole.dummy]
 
 
-def run(csr: Csr, folder: Path, stop: Stop, threads: int = 2) -> list[Round]:
+def run(csr: Csr, folder: Path, stop: Stop, threads: int = 2, budget: int = MUCH) -> list[Round]:
     place = folder / "checkpoint"
     output = folder / f"ranks-{len(list(folder.iterdir()))}"
     return rank(
-        Ranking(PAGERANK, stop), csr, output, threads=threads, budget=MUCH, checkpoint=place,
+        Ranking(PAGERANK, stop), csr, output, threads=threads, budget=budget, checkpoint=place,
         interval=0.0,
     )  # fmt: skip
 
@@ -97,6 +105,21 @@ def test_a_checkpoint_of_something_else_is_left_alone(tmp_path: Path, stop: Stop
     made = np.load(max(tmp_path.glob("ranks-*")) / SCORES)
     other = solve(Problem(csr_of(web_like(2000, seed=4)), stop, 2, MUCH))
     assert made.tolist() == other.scores.tolist()
+
+
+@pytest.mark.parametrize("budgets", [(0, MUCH), (MUCH, 0)])
+def test_a_state_of_other_rows_is_left_alone(budgets: tuple[int, int]) -> None:
+    """Rows in memory and rows on disk have vectors of other meanings."""
+    graph, states = csr_of(cycle(50)), []  # no twins, so that the vectors are equally long
+
+    def keep(entry: Round, rounds: list[Round], state: Callable[[], State]) -> None:
+        states.append(state())
+
+    solve(Problem(graph, SWEEPS, 2, budgets[0], on_round=keep))
+    whole = solve(Problem(graph, SWEEPS, 2, budgets[1]))
+    got = solve(Problem(graph, SWEEPS, 2, budgets[1], state=states[0]))
+    assert states[0].vector.shape == (50,)
+    assert untimed(got.rounds) == untimed(whole.rounds)
 
 
 def test_too_few_sweeps_keep_their_scores(tmp_path: Path) -> None:
