@@ -14,11 +14,11 @@ from support.drawing import examples
 from support.graphs import csr_of, graph_of, solved_scores
 
 from crawlrank.jobs.kernel.rank.equation import Equation
-from crawlrank.pipeline.data.csr import team_of
+from crawlrank.pipeline.data.csr import Ids, team_of
 from crawlrank.pipeline.data.graph import Floats, Graph
 from crawlrank.pipeline.ranking.options import Stop
 from crawlrank.pipeline.ranking.pagerank.method import solve
-from crawlrank.pipeline.ranking.pagerank.twins import Lists, lists_of
+from crawlrank.pipeline.ranking.pagerank.twins import Lists, _alike, lists_of
 from crawlrank.pipeline.ranking.solution import Problem
 
 MUCH = 1 << 40
@@ -65,10 +65,33 @@ def test_pages_that_miss_one_source_are_rows_of_their_own() -> None:
     assert rows(found) == [[0], [1], [2], [3]]
 
 
+@pytest.mark.parametrize(
+    ("lists_of_two", "alike"),
+    [
+        (([2, 3], [2, 3]), (True, False)),
+        (([2, 3], [2, 4]), (False, False)),
+        (([2, 3], [2]), (False, False)),
+        (([1, 3], [0, 3]), (False, True)),
+        (([1, 3], [0, 4]), (False, False)),
+        (([1, 3], [2, 3]), (False, False)),
+        (([1], [0]), (False, True)),
+    ],
+)
+def test_lists_are_compared_where_their_hashes_are_alike(
+    lists_of_two: tuple[list[int], list[int]], alike: tuple[bool, bool]
+) -> None:
+    """Lists of the nodes 0 and 1: whether they are equal, and equal but for themselves."""
+    offsets = np.cumsum([0, *map(len, lists_of_two)])
+    sources: Ids = np.array([*lists_of_two[0], *lists_of_two[1]], np.uint32)
+    for closed, wanted in zip((False, True), alike, strict=True):
+        assert _alike((offsets, sources), np.uint64(0), np.uint64(1), closed) == wanted
+        assert _alike((offsets, sources), np.uint64(1), np.uint64(0), closed) == wanted
+
+
 @st.composite
 def sites(draw: st.DrawFn) -> Graph:
-    """Menus, lists that point to all pages of another site or to a part of them, pages without
-    links, in shuffled ids."""
+    """Menus, all or some pages of a site that point to all pages of another one or to some of them,
+    pages without links, in shuffled ids."""
     sizes = draw(st.lists(st.integers(1, 6), min_size=1, max_size=5))
     starts = np.concatenate(([0], np.cumsum(sizes))).tolist()
     pages = [range(a, b) for a, b in pairwise(starts)]
@@ -79,7 +102,8 @@ def sites(draw: st.DrawFn) -> Graph:
         for other in draw(st.lists(st.sampled_from(pages), max_size=3)):
             whole = draw(st.booleans())
             targets = other if whole else draw(st.lists(st.sampled_from(other), max_size=3))
-            edges |= {(source, target) for source in site for target in targets}
+            sources = site if draw(st.booleans()) else draw(st.lists(st.sampled_from(site)))
+            edges |= {(source, target) for source in sources for target in targets}
     last = starts[-1] + draw(st.integers(0, 2))
     ids = list(range(last))
     if draw(st.booleans()):
@@ -112,9 +136,11 @@ def test_positions_are_slots(ids: type, threads: int) -> None:
     """Sums over the lists of slots are sums over sources, for numbers that tell each node apart."""
     pages = 40
     edges = [*menu(range(10)), *((a, b) for a in range(10, 15) for b in range(pages) if a != b)]
-    edges += [(page, 15 + page % 5) for page in range(15, pages) if page != 15 + page % 5]
+    edges += [(page, 15 + page % 5) for page in range(20, pages)]
+    edges += [(page, 39) for page in range(15, 20)]
     graph = graph_of(pages, sorted(set(edges)))
     found, csr = lists(pages, sorted(set(edges)), threads, ids), csr_of(graph, ids)
+    assert len(found.split) == 19  # 20 to 38 have equal sources, and 15 to 19 have a part of them
     of_node = np.where(csr.outdegrees > 0, 2.0 ** -np.arange(pages), 0.0)
     slots = np.bincount(
         found.slots[:-1][found.row_of[csr.outdegrees > 0]],
