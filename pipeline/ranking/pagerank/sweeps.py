@@ -5,9 +5,10 @@ Dangling nodes are never read, so the sweeps go over the others only, and dangli
 scores from the pass that measures the residual. dummy = N + 1 - sum(x).
 Order: each thread owns a range of rows, of equal work; it reads its own y as they are now, and all
 others as the last sweep left them. So a result depends on the number of threads, on whether the
-rows are in memory, and on nothing else. Where the ratio of successive differences settles, the vector goes the rest of the geometric
-series at once: hosts whose pages link to each other in pairs or rings all have the same slow mode.
-Steps must not alternate in sign for that, and it is not done again once a difference grew by it.
+rows are in memory, and on nothing else. Where the ratio of successive differences settles, the
+vector goes the rest of the geometric series at once: hosts whose pages link to each other in pairs
+or rings all have the same slow mode. Steps must not alternate in sign for that, and it is not done
+again once a difference grew by it.
 Stopping rule: a sweep from x to x' has |r'|_1 <= damping |x' - x|_1, as each x'_j was read either
 so or as x_j. The certificates of a round, one sweep, follow from that; they are true and coarse
 (eta: no |r_i| is more than all of them). When that is below the tolerance, or no more rounds are
