@@ -42,9 +42,9 @@ def _intrinsic() -> Any:
     def prefetched(typing_context: Any, array: Any, index: Any) -> Any:
         def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
             of = context.make_array(array)(context, builder, values[0])
-            place = builder.bitcast(builder.gep(of.data, [values[1]]), byte)
+            address = builder.bitcast(builder.gep(of.data, [values[1]]), byte)
             ask = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
-            builder.call(ask, [place, to_read, keep_near, of_data])
+            builder.call(ask, [address, to_read, keep_near, of_data])
             return context.get_dummy_value()
 
         return types.void(array, index), code

@@ -37,10 +37,11 @@ from crawlrank.pipeline.data.csr import Ids, Offsets, Team, id_type
 from crawlrank.pipeline.ranking.pagerank.kernels import ROW_COST, Kinds
 
 ROWS = 4096  # rows that are put in order by length
+LENGTHS = 64  # lists that are at least as long count as equally long
 PLACES = 12  # bits: of the tables of rows that a page is compared with
 ALONE, EQUAL, BUT_THEMSELVES = 0, 1, 2  # what the pages of a row share
 
-Hashes = npt.NDArray[np.uint64]
+ListHashes = npt.NDArray[np.uint64]
 
 _U = np.uint64
 _ONE, _TWO, _AHEAD = _U(1), _U(2), _U(AHEAD)
@@ -58,7 +59,7 @@ def _mixed(node: Any) -> Any:
 
 @loop
 def hash_lists(
-    offsets: Offsets, sources: Ids, outdegrees: Ids, hashes: Hashes, begin: int, end: int
+    offsets: Offsets, sources: Ids, outdegrees: Ids, hashes: ListHashes, begin: int, end: int
 ) -> None:
     """Hashes of the lists of nodes with edges out: sums, so that one node more can be added."""
     for i in range(begin, end):
@@ -92,51 +93,63 @@ def _alike(graph: tuple[Offsets, Ids], one: Any, other: Any, closed: bool) -> bo
 
 
 @loop
+def _twins_of(
+    graph: tuple[Offsets, Ids],
+    node: Any,
+    rows: tuple[Ids, Kinds],
+    tables: tuple[ListHashes, Offsets],
+    near: tuple[Any, Any],
+    sums: tuple[Any, Any],
+) -> tuple[int, int]:
+    """The row of a node's twins, and its kind; -1 and ALONE without. rows: first and kinds. tables:
+    the hash and the row at each place. near: the node's places in them, and `sums` its hashes."""
+    first, kinds = rows
+    hashes, latest = tables
+    row, alike = latest[1, near[1]], hashes[1, near[1]] == sums[1]
+    if row >= 0 and alike and kinds[row] != EQUAL and _alike(graph, node, first[row], True):
+        return row, BUT_THEMSELVES
+    row, alike = latest[0, near[0]], hashes[0, near[0]] == sums[0]
+    open_row = row >= 0 and alike and kinds[row] != BUT_THEMSELVES
+    if open_row and _alike(graph, node, first[row], False):
+        return row, EQUAL
+    return -1, ALONE
+
+
+@loop
 def find_rows(
     offsets: Offsets,
     sources: Ids,
     outdegrees: Ids,
-    hashes: Hashes,
+    hashes: ListHashes,
     row_of: Ids,
     first: Ids,
     kinds: Kinds,
     sizes: Ids,
+    tables: tuple[ListHashes, Offsets],
 ) -> int:
     """Rows of the nodes with edges out, in the order of their first nodes; returns how many.
 
-    row_of, of each node; first, kinds, sizes: of each row. A node is compared with the latest rows
-    of its place in two tables by hash, so twins that are far apart may remain two rows.
+    row_of, of each node; first, kinds, sizes: of each row. tables: room for those of _twins_of. A
+    node is compared with the latest rows of its place in two tables by hash, so twins that are far
+    apart may remain two rows.
     """
-    graph = (offsets, sources)
-    keys, latest = np.zeros((2, 1 << PLACES), np.uint64), np.zeros((2, 1 << PLACES), np.int64)
-    latest[:] = -1
-    rows = 0
-    for node in range(len(outdegrees)):
-        if not outdegrees[node]:
+    known, latest = tables
+    graph, of_rows, rows = (offsets, sources), (first, kinds), 0
+    for i in range(len(outdegrees)):
+        if not outdegrees[i]:
             continue
-        i = _U(node)
-        equal, closed = hashes[i], hashes[i] + _mixed(i)
-        place, other = (equal * _FIRST) >> _SHIFT, (closed * _FIRST) >> _SHIFT
-        found, kind = -1, ALONE
-        row, like = latest[1, other], keys[1, other] == closed
-        if row >= 0 and like and kinds[row] != EQUAL and _alike(graph, i, first[row], True):
-            found, kind = row, BUT_THEMSELVES
-        row, like = latest[0, place], keys[0, place] == equal and found < 0
-        if (
-            row >= 0
-            and like
-            and kinds[row] != BUT_THEMSELVES
-            and _alike(graph, i, first[row], False)
-        ):
-            found, kind = row, EQUAL
-        if found < 0:
-            found, first[rows] = rows, i
-            keys[0, place], latest[0, place] = equal, rows
-            keys[1, other], latest[1, other] = closed, rows
+        node = _U(i)
+        both = (hashes[node], hashes[node] + _mixed(node))
+        near = ((both[0] * _FIRST) >> _SHIFT, (both[1] * _FIRST) >> _SHIFT)
+        row, kind = _twins_of(graph, node, of_rows, tables, near, both)
+        if row < 0:
+            row, first[rows] = rows, node
+            known[0, near[0]], latest[0, near[0]] = both[0], rows
+            known[1, near[1]], latest[1, near[1]] = both[1], rows
             rows += 1
-        kinds[found] = kind
-        sizes[found] += 1
-        row_of[i] = found
+        kinds[row] = kind
+        sizes[row] += 1
+        row_of[node] = row
     return rows
 
 
@@ -151,13 +164,11 @@ def mark_shared(outdegrees: Ids, sizes: Ids, row_of: Ids) -> None:
 
 @loop
 def list_sources(
-    offsets: Offsets,
-    sources: Ids,
+    graph: tuple[Offsets, Ids],
     rows: tuple[Ids, Kinds, Ids],
     codes: Ids,
     flag: Any,
-    scratch: tuple[Ids, Ids],
-    split: Kinds,
+    scratch: tuple[Ids, Ids, Kinds],
     begin: int,
     end: int,
     ends: Offsets,
@@ -167,10 +178,11 @@ def list_sources(
     highest bit set, of those that it has in part. Returns how many positions they take.
 
     rows: first, kinds, sizes. codes: row_of, marked. scratch: a zero for each row, which it leaves,
-    and room for the longest list. split: becomes 1 for each node that a list has alone.
+    room for the longest list, and what becomes 1 for each node that a list has alone.
     """
+    offsets, sources = graph
     first, kinds, sizes = rows
-    counts, some = scratch
+    counts, some, split = scratch
     edge, last = _U(0), _U(len(sources) - 1)
     for row in range(begin, end):
         node, number = first[row], _U(0)
@@ -184,28 +196,49 @@ def list_sources(
             else:
                 positions[edge] = code >> _ONE
                 edge += _ONE
-        own = _U(row) if kinds[row] == BUT_THEMSELVES else _U(len(first))
-        for k in range(number):
-            of = _U(codes[some[k]]) >> _ONE
-            if of == own or not counts[of]:
-                continue
-            if counts[of] == sizes[of]:
-                positions[edge], counts[of] = of, 0
-            else:
-                positions[edge] = flag | _U(some[k])
-                split[some[k]] = 1
-            edge += _ONE
-        for k in range(number):
-            counts[_U(codes[some[k]]) >> _ONE] = 0
+        if number:
+            own = _U(row) if kinds[row] == BUT_THEMSELVES else _U(len(first))
+            edge = _list_shared(
+                some[:number], codes, sizes, own, flag, counts, split, positions, edge
+            )
         ends[row - begin + 1] = edge
     return edge
 
 
 @loop
-def order_by_length(ends: Offsets, order: Ids) -> None:
-    """The rows of a range in ascending order of the lengths of their lists, ROWS at a time."""
-    longest = 64  # and all that are longer
-    at = np.zeros(longest + 1, np.int64)
+def _list_shared(
+    some: Ids,
+    codes: Ids,
+    sizes: Ids,
+    own: Any,
+    flag: Any,
+    counts: Ids,
+    split: Kinds,
+    positions: Ids,
+    edge: Any,
+) -> Any:
+    """The sources of a list that are of rows with several nodes, of which it has `counts`, from an
+    edge on; returns where they end. own: the row of the list if its nodes link to each other."""
+    for k in range(len(some)):
+        row = _U(codes[some[k]]) >> _ONE
+        if row == own or not counts[row]:
+            continue
+        if counts[row] == sizes[row]:
+            positions[edge], counts[row] = row, 0
+        else:
+            positions[edge] = flag | _U(some[k])
+            split[some[k]] = 1
+        edge += _ONE
+    for k in range(len(some)):
+        counts[_U(codes[some[k]]) >> _ONE] = 0
+    return edge
+
+
+@loop
+def order_by_length(ends: Offsets, order: Ids, at: Offsets) -> None:
+    """The rows of a range in ascending order of the lengths of their lists, ROWS at a time. Lists
+    that are longer than `at`, which is overwritten, are in their own order, the last ones."""
+    longest = len(at) - 1
     for begin in range(0, len(order), ROWS):
         end = min(begin + ROWS, len(order))
         at[:] = 0
@@ -262,7 +295,7 @@ def fill_positions(
             filled[at + 1] = edge
 
 
-class Part(NamedTuple):
+class ThreadRows(NamedTuple):
     """The rows of a thread, from begin to end. ends: int64[rows + 1], where their lists end in
     positions, which has AHEAD more."""
 
@@ -290,7 +323,7 @@ class Lists:
     slots: Offsets
     split: Offsets
     of_split: Offsets
-    parts: list[Part]
+    parts: list[ThreadRows]
 
 
 def lists_of(team: Team, linking: int) -> Lists:
@@ -321,26 +354,30 @@ def _found(team: Team, linking: int, kind: Any) -> tuple[Ids, tuple[Ids, Kinds, 
     team.over_nodes(lambda begin, end: hash_lists(*graph, begin, end))
     row_of, first, sizes = (np.zeros(size, kind) for size in (team.nodes, linking, linking))
     kinds = np.zeros(linking, np.uint8)
-    rows = find_rows(*graph, row_of, first, kinds, sizes)
+    tables = (np.zeros((2, 1 << PLACES), np.uint64), np.full((2, 1 << PLACES), -1, np.int64))
+    rows = find_rows(*graph, row_of, first, kinds, sizes, tables)
     return row_of, (first[:rows], kinds[:rows], sizes[:rows])
 
 
-def _listed(team: Team, rows: tuple[Ids, Kinds, Ids], codes: Ids) -> tuple[list[Part], Offsets]:
+def _listed(
+    team: Team, rows: tuple[Ids, Kinds, Ids], codes: Ids
+) -> tuple[list[ThreadRows], Offsets]:
     """The parts of all threads, of equal work, with lists of rows and nodes; and the nodes that
     are in lists of their own."""
     first = rows[0].astype(np.int64)
     lengths = team.offsets[first + 1] - team.offsets[first]
     work = np.concatenate(([0], np.cumsum(lengths + ROW_COST)))
     shares = [work[-1] * thread // team.threads for thread in range(team.threads + 1)]
-    scratch = (np.zeros(len(first), codes.dtype), np.empty(lengths.max(initial=0), codes.dtype))
+    counts, some = np.zeros(len(first), codes.dtype), np.empty(lengths.max(initial=0), codes.dtype)
     split = np.zeros(team.nodes, np.uint8)
-    graph, parts = (team.offsets, team.sources, rows, codes, _flag(codes), scratch, split), []
+    of_rows = ((team.offsets, team.sources), rows, codes, _flag(codes), (counts, some, split))
+    parts = []
     for begin, end in pairwise(np.searchsorted(work, shares).tolist()):
         positions = np.empty(int(lengths[begin:end].sum()) + AHEAD, codes.dtype)
         ends = np.zeros(end - begin + 1, np.int64)
-        edges = list_sources(*graph, begin, end, ends, positions)
+        edges = list_sources(*of_rows, begin, end, ends, positions)
         positions[edges : edges + AHEAD] = 0
-        parts.append(Part(begin, end, ends, positions[: edges + AHEAD]))
+        parts.append(ThreadRows(begin, end, ends, positions[: edges + AHEAD]))
     return parts, np.flatnonzero(split)
 
 
@@ -349,9 +386,9 @@ def _flag(ids: Ids) -> np.uint64:
     return np.uint64(1 << (8 * ids.itemsize - 1))
 
 
-def _ordered(part: Part, kind: Any) -> Ids:
+def _ordered(part: ThreadRows, kind: Any) -> Ids:
     order: Ids = np.empty(part.end - part.begin, kind)
-    order_by_length(part.ends, order)
+    order_by_length(part.ends, order, np.zeros(LENGTHS + 1, np.int64))
     return order
 
 
@@ -372,7 +409,7 @@ def _slots(rows: Ids, number: int) -> tuple[Offsets, Offsets]:
     return slots, of_nodes
 
 
-def _filled(part: Part, order: Ids, slots: Offsets, of: tuple[Ids, Ids]) -> Part:
+def _filled(part: ThreadRows, order: Ids, slots: Offsets, of: tuple[Ids, Ids]) -> ThreadRows:
     """A part whose positions are slots: `of` rows and split nodes."""
     own = (int(slots[part.begin]), int(slots[part.end]))
     blocks = part.ends[[*range(0, len(order), ROWS), len(order)]]
