@@ -24,6 +24,7 @@ an index counts from the end.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -33,7 +34,7 @@ import numpy.typing as npt
 
 from crawlrank.jobs.kernel.machine.machine_code import loop
 from crawlrank.jobs.kernel.machine.prefetch import AHEAD, prefetch
-from crawlrank.pipeline.data.csr import Ids, Offsets, Team, id_type
+from crawlrank.pipeline.data.csr import BLOCK, Ids, Offsets, Team, id_type
 from crawlrank.pipeline.ranking.pagerank.kernels import ROW_COST, Kinds
 
 ROWS = 4096  # rows that are put in order by length
@@ -126,16 +127,20 @@ def find_rows(
     kinds: Kinds,
     sizes: Ids,
     tables: tuple[ListHashes, Offsets],
+    begin: int,
+    end: int,
+    rows: int,
 ) -> int:
-    """Rows of the nodes with edges out, in the order of their first nodes; returns how many.
+    """Rows of a range of nodes with edges out, in the order of their first nodes, after `rows` that
+    there are; returns how many there are then.
 
     row_of, of each node; first, kinds, sizes: of each row. tables: room for those of _twins_of. A
     node is compared with the latest rows of its place in two tables by hash, so twins that are far
     apart may remain two rows.
     """
     known, latest = tables
-    graph, of_rows, rows = (offsets, sources), (first, kinds), 0
-    for i in range(len(outdegrees)):
+    graph, of_rows = (offsets, sources), (first, kinds)
+    for i in range(begin, end):
         if not outdegrees[i]:
             continue
         node = _U(i)
@@ -169,13 +174,13 @@ def list_sources(
     codes: Ids,
     flag: Any,
     scratch: tuple[Ids, Ids, Kinds],
-    begin: int,
-    end: int,
+    span: tuple[int, int],
     ends: Offsets,
     positions: Ids,
+    edge: Any,
 ) -> Any:
-    """The lists of a range of rows, without twins: rows that a list has whole, and nodes, with the
-    highest bit set, of those that it has in part. Returns how many positions they take.
+    """The lists of a span of rows, without twins: rows that a list has whole, and nodes, with the
+    highest bit set, of those that it has in part. They begin at an edge; returns where they end.
 
     rows: first, kinds, sizes. codes: row_of, marked. scratch: a zero for each row, which it leaves,
     room for the longest list, and what becomes 1 for each node that a list has alone.
@@ -183,8 +188,8 @@ def list_sources(
     offsets, sources = graph
     first, kinds, sizes = rows
     counts, some, split = scratch
-    edge, last = _U(0), _U(len(sources) - 1)
-    for row in range(begin, end):
+    edge, last = _U(edge), _U(len(sources) - 1)
+    for row in range(span[0], span[1]):
         node, number = first[row], _U(0)
         for k in range(_U(offsets[node]), _U(offsets[node + _ONE])):
             prefetch(codes, _U(sources[min(k + _AHEAD, last)]))
@@ -201,7 +206,7 @@ def list_sources(
             edge = _list_shared(
                 some[:number], codes, sizes, own, flag, counts, split, positions, edge
             )
-        ends[row - begin + 1] = edge
+        ends[row - span[0]] = edge
     return edge
 
 
@@ -355,7 +360,10 @@ def _found(team: Team, linking: int, kind: Any) -> tuple[Ids, tuple[Ids, Kinds, 
     row_of, first, sizes = (np.zeros(size, kind) for size in (team.nodes, linking, linking))
     kinds = np.zeros(linking, np.uint8)
     tables = (np.zeros((2, 1 << PLACES), np.uint64), np.full((2, 1 << PLACES), -1, np.int64))
-    rows = find_rows(*graph, row_of, first, kinds, sizes, tables)
+    rows = 0
+    for block in team.blocks(0, team.nodes):
+        rows = find_rows(*graph, row_of, first, kinds, sizes, tables, *block, rows)
+        team.release(*block)
     return row_of, (first[:rows], kinds[:rows], sizes[:rows])
 
 
@@ -374,11 +382,23 @@ def _listed(
     parts = []
     for begin, end in pairwise(np.searchsorted(work, shares).tolist()):
         positions = np.empty(int(lengths[begin:end].sum()) + AHEAD, codes.dtype)
-        ends = np.zeros(end - begin + 1, np.int64)
-        edges = list_sources(*of_rows, begin, end, ends, positions)
-        positions[edges : edges + AHEAD] = 0
-        parts.append(ThreadRows(begin, end, ends, positions[: edges + AHEAD]))
+        ends, edge = np.zeros(end - begin + 1, np.int64), 0
+        for row, last in _blocks(work, begin, end):
+            into = (ends[row - begin + 1 :], positions, edge)
+            edge = list_sources(*of_rows, (row, last), *into)
+            team.release(int(first[row]), int(first[last - 1]) + 1)
+        positions[edge : edge + AHEAD] = 0
+        parts.append(ThreadRows(begin, end, ends, positions[: edge + AHEAD]))
     return parts, np.flatnonzero(split)
+
+
+def _blocks(work: Offsets, begin: int, end: int) -> Iterator[tuple[int, int]]:
+    """A range of rows in pieces of about a block of work, or one row."""
+    while begin < end:
+        further = int(np.searchsorted(work, work[begin] + BLOCK, side="right")) - 1
+        further = min(max(further, begin + 1), end)
+        yield begin, further
+        begin = further
 
 
 def _flag(ids: Ids) -> np.uint64:
