@@ -35,7 +35,6 @@ from typing import IO, Any
 
 from mrjob.inline import InlineMRJobRunner
 from mrjob.local import LocalMRJobRunner, _TaskFailedException
-from mrjob.sim import _split_records
 from mrjob.step import StepFailedException
 
 import crawlrank
@@ -45,6 +44,7 @@ from crawlrank.jobs.kernel.formats.side_lines import ARCHIVE, READ, to_json
 from crawlrank.jobs.kernel.machine.shortage import shortage_of
 from crawlrank.jobs.kernel.storage.while_reading import repeated
 from crawlrank.jobs.mapreduce.runners import LOOKS
+from crawlrank.jobs.mapreduce.runners.splits import cut_by_key, cut_lines
 from crawlrank.jobs.mapreduce.runners.task_server import ForkedTask, Task, is_importable
 
 _LAST = 1000  # bytes from the end of a stderr in which its last status is
@@ -131,13 +131,14 @@ class _Watched:
         least = 1 if runner._hadoop_input_format else self.least_split
         size = max(sum(map(_text_size, paths)) // runner._num_cores(), least)
         lines = (line + b"\n" for path in paths for _, _, line in read_lines(path))
-        files = runner._yield_split_fileobjs("mapper", step_num)
-        splits = []
-        for group in _split_records(lines, size):
-            with next(files) as file:
-                file.writelines(group)
-                splits.append({"file": file.name, "start": 0, "length": file.tell()})
-        return splits
+        names = cut_lines(lines, size, runner._yield_split_fileobjs("mapper", step_num))
+        return [{"file": name, "start": 0, "length": Path(name).stat().st_size} for name in names]
+
+    def _split_reducer_input(self, step_num: int) -> int:
+        runner: Any = self
+        path = Path(runner._sorted_reducer_input_path(step_num))
+        size = path.stat().st_size // (runner._num_reducers(step_num) * 2)
+        return cut_by_key(path, size, runner._yield_split_fileobjs("reducer", step_num))
 
     def _create_input_manifest_if_needed(self) -> None:
         """A line for each archive, with its name as `input_paths` and `writable_names` give it.

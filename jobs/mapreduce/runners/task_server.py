@@ -130,7 +130,7 @@ def peak_of_tasks() -> int:
 
 def serve(channel: str) -> None:
     """Fork tasks until the driver ends. channel: number of the socket."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    ignored = signal.signal(signal.SIGINT, signal.SIG_IGN) is signal.SIG_IGN  # as with nohup
     with socket.socket(fileno=int(channel)) as orders:
         while files := socket.recv_fds(orders, 1, 1 + _STREAMS)[1]:
             with socket.socket(fileno=files[0]) as connection:
@@ -139,7 +139,7 @@ def serve(channel: str) -> None:
                     _job_class(task)([])  # so that it defines its options once
                 if _forked(connection) == 0:
                     orders.close()
-                    _supervise(task, connection, files[1:])
+                    _supervise(task, connection, files[1:], ignored)
             _close(files[1:])
             with contextlib.suppress(ChildProcessError):
                 while os.waitpid(-1, os.WNOHANG)[0]:
@@ -169,12 +169,16 @@ def _close(files: Sequence[int]) -> None:
         os.close(file)
 
 
-def _supervise(task: Task, connection: socket.socket, files: Sequence[int]) -> NoReturn:
+def _supervise(
+    task: Task, connection: socket.socket, files: Sequence[int], ignored: bool
+) -> NoReturn:
     at_work, held_by_task = os.pipe()
     child = _forked(connection)
     if child == 0:
         connection.close()
         os.close(at_work)
+        if not ignored:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
         _run(task, files)
     _close([held_by_task, *files])
     if child:
@@ -202,7 +206,6 @@ def _run(task: Task, files: Sequence[int]) -> NoReturn:
         os.environ.clear()
         os.environ.update(task.env)
         sys.argv = [task.name, *task.args]
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
         _job_class(task).run()
         code = 0
     except SystemExit as error:

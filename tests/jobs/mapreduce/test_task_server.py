@@ -130,28 +130,39 @@ def test_a_server_that_is_killed_is_replaced(tmp_path: Path) -> None:
 
 
 DRIVER = """
-import os, sys
+import os, signal, sys
 from pathlib import Path
 from support.faults.odd_tasks import OddTasks
 from crawlrank.jobs.mapreduce.launch import launch
 from crawlrank.jobs.mapreduce.launcher import Launcher
 folder = Path(sys.argv[1])
+signal.signal(signal.SIGINT, getattr(signal, sys.argv[2]))
 launch(OddTasks, [folder / "lines"], folder / "out", Launcher("local", folder, 1))
 """
 
 
+def driver(tmp: Path, word: str, interrupt: str = "default_int_handler") -> subprocess.Popen[bytes]:
+    """A process that runs a job of one line. interrupt: what it does on Ctrl-C."""
+    write(tmp / "lines", [word.encode()])
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    return subprocess.Popen([sys.executable, "-c", DRIVER, str(tmp), interrupt], env=env)
+
+
 @LINUX
 def test_tasks_and_server_end_with_a_killed_driver(tmp_path: Path) -> None:
-    write(tmp_path / "lines", [f"wait {tmp_path / 'pid'}".encode()])
-    path = os.pathsep.join(filter(None, sys.path))
-    driver = subprocess.Popen(
-        [sys.executable, "-c", DRIVER, str(tmp_path)], env={**os.environ, "PYTHONPATH": path}
-    )
-    process = int(awaited(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text()))
-    all_of_them = [process, *of_server(process)]
-    driver.kill()
-    driver.wait()
+    process = driver(tmp_path, f"wait {tmp_path / 'pid'}")
+    task = int(awaited(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text()))
+    all_of_them = [task, *of_server(task)]
+    process.kill()
+    process.wait()
     awaited(lambda: not any(map(is_alive, all_of_them)))
+
+
+@LINUX
+def test_tasks_ignore_what_their_driver_ignores(tmp_path: Path) -> None:
+    assert driver(tmp_path, "tell", "SIG_IGN").wait() == 0
+    (line,) = dataset(tmp_path / "out")
+    assert json.loads(line)["interrupt"] == str(signal.SIG_IGN)
 
 
 @LINUX
