@@ -11,6 +11,8 @@ LOCK = "tests/pipeline/workfolder/test_lock.py"
 WORKERS = "tests/pipeline/data/test_workers.py"
 MESSAGES = "tests/pipeline/cli/test_messages.py"
 CLI = "tests/pipeline/cli/test_cli.py"
+FORKS = "tests/jobs/mapreduce/test_task_server.py"
+SPLITS = "tests/jobs/mapreduce/test_splits.py"
 TASK_LOGS = "tests/jobs/mapreduce/test_task_logs.py"
 KEPT_CODE = "tests/jobs/kernel/machine/test_native.py"
 LOOPS = "tests/jobs/kernel/machine/test_machine_code.py"
@@ -86,6 +88,20 @@ EDITS: dict[str, tuple[Edit, ...]] = {
             "workers[workers.index(worker)] = _start(work)",
             "workers.remove(worker)",
             WORKERS,
+        ),
+        Edit(
+            "the-memory-of-tasks-is-not-known",
+            "jobs/mapreduce/runners/task_server.py",
+            "_SERVER.peak = max(_SERVER.peak, peak)",
+            "_SERVER.peak = 0",
+            FORKS,
+        ),
+        Edit(
+            "a-key-is-cut",
+            "jobs/mapreduce/runners/splits.py",
+            "while end < whole and _key(",
+            "while end < begin and _key(",
+            SPLITS,
         ),
         Edit(
             "the-log-of-a-job-that-was-moved-is-lost",
