@@ -1,5 +1,5 @@
 """What the first minutes in a new clone take:
-`python scripts/bench/bench_first_minute.py [--commit COMMIT] [--development]`.
+`python scripts/install/bench_first_minute.py [--commit COMMIT] [--development]`.
 
 Clones this checkout to a temporary folder and makes there, with empty caches: the environment of a
 run, the sample crawl for the first time and three times more, and with --development what tests
