@@ -6,6 +6,7 @@ Until the command is loaded, a signal ends the process at once, as there is noth
 from __future__ import annotations
 
 import _signal as signal  # type: ignore[import-not-found]  # `signal` imports enum first
+import gc
 import os
 import resource
 import sys
@@ -19,6 +20,7 @@ def main() -> None:
         # mrjob imports distutils; Python's own loads ten times as fast as that of setuptools
         sys.modules["_distutils_hack"].remove_shim()
     _modest()
+    gc.set_threshold(5_000, 5, 5)  # most objects are made by loading modules, and stay
     try:
         from crawlrank.pipeline.cli import main as command
     except Exception as error:
