@@ -27,6 +27,7 @@ _WARC = (99, 114, 97, 119)  # backwards
 _HTTP = (72, 84, 84, 80, 47)
 
 array_at: Any = numba.carray  # type: ignore[attr-defined]
+int64: Any = np.int64  # as in scan_tokens.py
 
 
 @inlined
@@ -119,7 +120,7 @@ def fields(data: Bytes, begin: int, names: Bytes, rows: HeaderRows) -> int:
     if end <= begin or is_blank(data[begin]):
         return UNDECIDED
     rows[0, 0], rows[0, 1] = begin, end
-    count, behind_first = 1, end + 1
+    count, behind_first = int64(1), end + 1
     while True:
         position = end + 1
         end = line_end(data, position, behind_first)
@@ -168,8 +169,8 @@ def response(
     for slot in range(len(slots)):
         slots[slot, 0] = slots[slot, 1] = UNDECIDED
     size = len(data) - 4  # without the empty lines after a record
-    count = fields(data[: min(size, limits[0])], 0, names, rows)
-    if count < 0 or not take_slots(rows, count, slots, 2):
+    count = fields(data[: min(size, limits[0])], int64(0), names, rows)
+    if count < 0 or not take_slots(rows, count, slots, int64(2)):
         return UNDECIDED
     block = int(rows[0, 2])
     for i in range(len(_HTTP)):

@@ -46,6 +46,10 @@ def kept(module: str, name: str) -> bytes | None:
     return next(filter(None, map(_code_in, _all_kept(module, name))), None)
 
 
+def can_be_kept(module: str) -> bool:
+    return any(os.access(folder, os.W_OK) for folder in _folders(module, make=True))
+
+
 def keep(module: str, name: str, code: bytes) -> None:
     """Write the code to a file of this name, where a folder can be written."""
     for folder in _folders(module, make=True):

@@ -12,14 +12,15 @@ import struct
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from crawlrank.jobs.kernel.machine.kept_code import keep, kept
-from crawlrank.jobs.kernel.machine.native import inlined, loaded, object_code, processor
+from crawlrank.jobs.kernel.machine.kept_code import can_be_kept, keep, kept
+from crawlrank.jobs.kernel.machine.native import loaded, object_code, part, processor, source_of
 
 # The type of a number, (dtype, dimensions) of an array, or `tuple` before the kinds of its members
 Kind: TypeAlias = Any
@@ -44,11 +45,18 @@ _making = threading.Lock()  # one loop at a time, as numba does
 _PACKAGE = __name__.partition(".")[0]
 
 
+@cache
+def _makers() -> bytes:
+    """What makes and calls the code."""
+    return source_of(__name__) + source_of(object_code.__module__)
+
+
 def kind_of(value: object) -> Kind | None:
     """The kind of an argument; None if there is no code for such."""
     if isinstance(value, np.ndarray):
         flags = value.flags
-        return (value.dtype, value.ndim) if flags.c_contiguous and flags.aligned else None
+        is_plain = flags.c_contiguous and flags.aligned and value.ndim
+        return (value.dtype, value.ndim) if is_plain else None
     if type(value) is tuple:
         kinds = tuple(map(kind_of, value))
         return None if None in kinds or not kinds else (tuple, *kinds)
@@ -72,20 +80,24 @@ def _words(arguments: tuple[Any, ...]) -> list[Any]:
 
 
 def _parameters(kind: Kind, name: str) -> tuple[list[Parameter], str]:
-    """The parameters of the code for an argument, and the expression of the argument. Raises
-    KeyError for a kind without code."""
+    """The parameters of the code for an argument, and the expression of the argument."""
     if isinstance(kind, type):
-        number = _NAMES.get(kind) or np.dtype(kind).name
-        return [(name, number)], name
+        return [(name, _number(kind))], name
     first, *rest = kind
     if first is tuple:
         parts = [_parameters(each, f"{name}_{i}") for i, each in enumerate(rest)]
         expression = "".join(f"{each}, " for _, each in parts)
-        return [each for part, _ in parts for each in part], f"({expression})"
+        return [each for some, _ in parts for each in some], f"({expression})"
     sizes = [f"{name}_{i}" for i in range(rest[0])]
     number = first.name if first.isnative else first.str
     parameters = [(name, f"{number}*"), *((size, "int64") for size in sizes)]
     return parameters, f"array_at({name}, ({', '.join(sizes)},))"
+
+
+def _number(kind: type) -> str:
+    """The name of a type of numbers; of others one that has no code."""
+    is_numpy = issubclass(kind, np.generic)
+    return np.dtype(kind).name if is_numpy else _NAMES.get(kind, kind.__qualname__)
 
 
 class LoopCode(NamedTuple):
@@ -101,6 +113,8 @@ class LoopCode(NamedTuple):
         module, name = self.function.__module__, self._name()
         contents = kept(module, name)
         if contents is None:
+            if not can_be_kept(module):
+                return None  # numba compiles in less time
             with _making:
                 contents = kept(module, name) or self._made_and_kept(module, name)
         form, _, code = contents.partition(b"\n")
@@ -119,15 +133,15 @@ class LoopCode(NamedTuple):
 
     def _parameters(self) -> list[Parameter]:
         parts = [_parameters(kind, f"a{i}") for i, kind in enumerate(self.kinds)]
-        return [each for part, _ in parts for each in part]
+        return [each for some, _ in parts for each in some]
 
     def _name(self) -> str:
         import llvmlite
 
         made_for = (sys.platform, llvmlite.__version__, *processor(), self.kinds)
         digest = hashlib.sha256(repr(made_for).encode())
-        for part in _made_of(self.function, set()):
-            digest.update(part)
+        for each in (_makers(), *_made_of(self.function, set())):
+            digest.update(each)
         stem = Path(self.function.__code__.co_filename).stem
         return f"{stem}.{self.function.__name__}-{digest.hexdigest()[:20]}.native"
 
@@ -135,7 +149,7 @@ class LoopCode(NamedTuple):
         """The format of the results, and the object code."""
         from numba import int64
 
-        loop = inlined(self.function)
+        loop = part(self.function)
         results = _results(loop, tuple(map(_numba_kind, self.kinds)))
         if results is None:
             return _NO_CODE
@@ -199,7 +213,7 @@ def _numba_kind(kind: Kind) -> Any:
     types: Any = numba.types
 
     if isinstance(kind, type):
-        return _numba_type(_NAMES.get(kind) or np.dtype(kind).name)
+        return _numba_type(_number(kind))
     first, *rest = kind
     if first is tuple:
         return types.BaseTuple.from_types(tuple(map(_numba_kind, rest)))
@@ -227,9 +241,9 @@ def _made_of(function: FunctionType, seen: set[CodeType]) -> Iterator[bytes]:
         if module.__name__.startswith(_PACKAGE):
             values += _named(code, vars(module))
     for value in values:
-        part = getattr(value, "__wrapped__", value)
-        if isinstance(part, FunctionType):
-            yield from _made_of(part, seen) if part.__code__ not in seen else ()
+        callee = getattr(value, "__wrapped__", value)
+        if isinstance(callee, FunctionType):
+            yield from _made_of(callee, seen) if callee.__code__ not in seen else ()
         elif isinstance(value, np.ndarray):
             yield f"{value.dtype}{value.shape}".encode() + value.tobytes()
         elif isinstance(value, (int, float, str, tuple, np.generic)):

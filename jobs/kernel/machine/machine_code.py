@@ -6,7 +6,8 @@ processor that runs, and kept under a name that changes with the loop, the loops
 the constants that it uses.
 
 numba itself calls a loop where there is no such code: for arguments of other types, for loops that
-allocate or return arrays, and where numba is told not to compile, or to check the bounds of arrays.
+allocate or return arrays, where no folder for the code can be written, and where numba is told not
+to compile, or to check the bounds of arrays.
 numba keeps its code, too, and makes it anew when the file of the loop has changed. The code also
 has the loops that it calls and the constants that it uses. So it is made anew where the file of one
 of these is newer, too.
@@ -26,7 +27,7 @@ from typing import Any, TypeVar, cast
 
 from crawlrank.jobs.kernel.machine.kept_code import is_private
 from crawlrank.jobs.kernel.machine.loop_code import Caller, Kind, LoopCode, kind_of
-from crawlrank.jobs.kernel.machine.native import inlined
+from crawlrank.jobs.kernel.machine.native import part
 
 F = TypeVar("F", bound=Callable[..., Any])
 _OF_NUMBA = ("NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK")  # settings for which numba itself is called
@@ -116,7 +117,7 @@ class _Loop:
     @cached_property
     def part(self) -> Any:
         """The loop as a part of others."""
-        return inlined(self.__wrapped__)
+        return part(self.__wrapped__)
 
     def __call__(self, *arguments: Any) -> Any:
         kinds = tuple(map(kind_of, arguments))
@@ -142,7 +143,8 @@ class _Loop:
 
 
 def loop(function: F) -> F:
-    """Machine code that releases the interpreter's lock, and divides as the processor does."""
+    """Machine code that releases the interpreter's lock, and divides as the processor does. It
+    raises nothing."""
     return cast(F, _Loop(function))
 
 

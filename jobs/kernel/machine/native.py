@@ -35,13 +35,17 @@ _loaded: dict[str, tuple[NativeFunction, Any]] = {}  # each with the owner of it
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def inlined(function: F, **options: Any) -> F:
-    """A function of arrays that others are made of; Python cannot call it. options: of
-    numba.njit."""
+def part(function: F, **options: Any) -> F:
+    """A function that others are made of; Python cannot call it. options: of numba.njit."""
     import numba
 
-    parts: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    return cast(F, numba.njit(nogil=True, error_model="numpy", **parts, **options)(function))
+    of_python: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return cast(F, numba.njit(nogil=True, error_model="numpy", **of_python, **options)(function))
+
+
+def inlined(function: F) -> F:
+    """A part without counts of references to its arrays, which does not allocate."""
+    return part(function, _nrt=False)
 
 
 class Native(NamedTuple):
@@ -85,7 +89,7 @@ class Native(NamedTuple):
         made_for = (sys.platform, platform.machine(), checked, *self)
         digest = hashlib.sha256(repr(made_for).encode())
         for source in self.sources:
-            digest.update(_source(source))
+            digest.update(source_of(source))
         return f"{self.function}-{digest.hexdigest()[:20]}.native"
 
     def _code(self) -> bytes:
@@ -166,7 +170,7 @@ def _machine(level: int, of_this_processor: bool = False) -> Any:
     return target.create_target_machine(opt=level, jit=True, **options)
 
 
-def _source(module: str) -> bytes:
+def source_of(module: str) -> bytes:
     spec = find_spec(module)
     source = spec.loader.get_source(module) if spec and spec.loader else None  # type: ignore[attr-defined]
     return (source or "").encode()

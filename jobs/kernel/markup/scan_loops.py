@@ -44,6 +44,7 @@ from crawlrank.jobs.kernel.markup.scan_tokens import (
     attributes_at,
     find,
     has_reference,
+    int64,
     looked_up,
     name_at,
     no_tag_end,
@@ -95,8 +96,9 @@ def start(
         open_html(meaning, state)
     if meaning & names.HAS_TEXT:
         last = text_end(page, end, meaning, begin + 1, name_size)
+        no_form = int64(names.OTHER_FORM)
         if styled and meaning & names.IS_STYLE and has_reference(page, end, last):
-            add_row(rows, state, begin, meaning & 255, TEXT, end, last, 0)
+            add_row(rows, state, begin, meaning & 255, TEXT, end, last, no_form)
         end = last
     return end
 
@@ -206,7 +208,7 @@ def scan(
     for i in range(STATE):
         state[i] = 0
     state[STYLED] = styled = plan[names.WITH_STYLE]
-    position, size = 0, len(page)
+    position, size = int64(0), len(page)
     while True:
         position = find(page, position, LESS)
         if position + 1 >= size:

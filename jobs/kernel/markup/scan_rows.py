@@ -33,7 +33,13 @@ from crawlrank.jobs.kernel.markup.scan_names import (
     TAGS,
     UP,
 )
-from crawlrank.jobs.kernel.markup.scan_tokens import LOWER, Integers, PageBytes, has_reference
+from crawlrank.jobs.kernel.markup.scan_tokens import (
+    LOWER,
+    Integers,
+    PageBytes,
+    has_reference,
+    int64,
+)
 
 LONGEST = 256  # bytes
 IN_HOST, IN_PATH, IN_QUERY = 1, 2, 4
@@ -195,8 +201,8 @@ ScanRows = npt.NDArray[np.int32]
 
 UNDECIDED = -1
 # numbers of attributes, and of elements in rows
-HREF, REL, XLINK, STYLE, TEXT, HTTP_EQUIV, NAME = range(7)
-PLAIN, OTHER, FOREIGN_ROW = 0, 255, 256
+HREF, REL, XLINK, STYLE, TEXT, HTTP_EQUIV, NAME = np.array(range(7))
+PLAIN, OTHER, FOREIGN_ROW = np.array([0, 255, 256])
 
 
 @inlined
@@ -223,7 +229,8 @@ def add_rows(
         element |= FOREIGN_ROW if state[FOREIGN] else 0
         for which in range(len(spans) - 1):
             if spans[which, 0] >= 0:
-                add_row(rows, state, begin, element, which, spans[which, 0], spans[which, 1], 0)
+                first, last = spans[which, 0], spans[which, 1]
+                add_row(rows, state, begin, element, which, first, last, int64(OTHER_FORM))
 
 
 @inlined

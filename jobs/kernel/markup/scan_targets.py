@@ -12,7 +12,7 @@ import numpy.typing as npt
 from crawlrank.jobs.kernel.machine.native import inlined
 from crawlrank.jobs.kernel.markup.scan_names import OTHER_FORM, PAGE
 from crawlrank.jobs.kernel.markup.scan_rows import ScanRows
-from crawlrank.jobs.kernel.markup.scan_tokens import Integers, PageBytes
+from crawlrank.jobs.kernel.markup.scan_tokens import Integers, PageBytes, int64
 
 array_at: Any = numba.carray  # type: ignore[attr-defined]
 # Of the numbers: the next row, how many rows are left to joining.py, then three for each of these
@@ -45,31 +45,32 @@ def targets(
     each form, `ends` where it ends. uri: of the page. A line of another form is empty; where it is
     among the lines, and where its reference begins and ends, is written to `numbers`. A row fits
     into empty lines: references with a form, directories and URIs are bounded."""
-    position, begin, left = 0, numbers[NEXT], LEFT
+    position, begin, left = int64(0), numbers[NEXT], int64(LEFT)
     numbers[OTHERS] = 0
     for row in range(begin, len(rows)):
         numbers[NEXT] = row
-        form, first, last = rows[row, 5], rows[row, 3], rows[row, 4]
-        start, stop, size = 0, 0, 0  # a row of another form writes the end of its line only
+        form, first, last = rows[row, 5], int64(rows[row, 3]), int64(rows[row, 4])
+        # a row of another form writes the end of its line only
+        start, stop, size = int64(0), int64(0), 0
         if form == PAGE:
             size = len(uri)
         elif form != OTHER_FORM:
             start, stop = ends[form - 1], ends[form]
             size = stop - start + last - first
         if position + size >= len(lines) or left == len(numbers):
-            return position
+            return int(position)
         if form == OTHER_FORM:
             numbers[left], numbers[left + 1], numbers[left + 2] = row - begin, first, last
             numbers[OTHERS], left = numbers[OTHERS] + 1, left + 3
         elif form == PAGE:
-            position = copied(uri, 0, len(uri), lines, position)
+            position = copied(uri, int64(0), len(uri), lines, position)
         else:
             position = copied(before, start, stop, lines, position)
             position = copied(page, first, last, lines, position)
         lines[position] = LINE
         position += 1
     numbers[NEXT] = len(rows)
-    return position
+    return int(position)
 
 
 def targets_at(

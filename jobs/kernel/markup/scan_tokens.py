@@ -6,6 +6,8 @@ Each function reads the bytes from its position on once.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -16,10 +18,13 @@ PageBytes = npt.NDArray[np.uint8]
 Integers = npt.NDArray[np.int64]
 NameTable = npt.NDArray[np.uint64]
 
-LESS, MORE, SLASH, EQUALS, QUOTE, APOSTROPHE = 60, 62, 47, 61, 34, 39
-DASH, BANG, QUESTION, BRACKET, OPENING, AT, AMPERSAND = 45, 33, 63, 91, 40, 64, 38
+# numba compiles a function for each literal that is an argument. None of these is a literal to it,
+# and a literal is none in `int64`.
+int64: Any = np.int64
+LESS, MORE, SLASH, EQUALS, QUOTE, APOSTROPHE = np.array([60, 62, 47, 61, 34, 39])
+DASH, BANG, QUESTION, BRACKET, OPENING, AT, AMPERSAND = np.array([45, 33, 63, 91, 40, 64, 38])
 # what a byte can be: a letter, a blank, and what ends names and values without quotes
-LETTER, SPACE, NAME_STOP, ATTRIBUTE_STOP, VALUE_STOP = 1, 2, 4, 8, 16
+LETTER, SPACE, NAME_STOP, ATTRIBUTE_STOP, VALUE_STOP = np.array([1, 2, 4, 8, 16])
 KIND, LOWER = np.zeros(256, np.uint8), np.arange(256, dtype=np.uint64)
 for _byte in b"ABCDEFGHIJKLMNOPQRSTUVWXYZ":
     LOWER[_byte] = _byte + 32

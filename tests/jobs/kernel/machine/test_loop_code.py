@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 from collections.abc import Callable
@@ -100,12 +101,29 @@ def test_arrays_are_changed_in_place(tmp_path: Path) -> None:
     assert called(total, np.frombuffer(np.ones(1).tobytes())) == 3
 
 
+ODD = [
+    *(np.arange(8.0)[::2], np.array(1.0), np.ones(1, ">f8"), np.ones(1, "m8[s]")),
+    *(2**63, -(2**63) - 1, (1, 2**63), "text", None, [1], 1j),
+]
+
+
 def test_a_division_by_zero_is_that_of_the_processor() -> None:
     assert loop(quotient)(1.0, 0.0) == np.inf
 
 
 @pytest.mark.parametrize(
-    "value", [np.arange(8.0)[::2], 2**63, -(2**63) - 1, (1, 2**63), "text", None, [1]]
+    "value",
+    [
+        np.arange(8.0)[::2],
+        np.array(1.0),
+        np.ones(1, ">f8"),
+        2**63,
+        -(2**63) - 1,
+        (1, 2**63),
+        "text",
+        None,
+        [1],
+    ],
 )
 def test_other_arguments_are_left_to_numba(value: Any) -> None:
     kind = kind_of(value)
@@ -145,6 +163,15 @@ def test_numba_calls_a_loop_where_it_cannot_make_its_code(
     assert new_loop(np.array([4.0])) == 4
 
 
+def test_numba_calls_a_loop_whose_code_cannot_be_kept(
+    new_loop: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert LoopCode(new_loop.__wrapped__, (kind_of(np.ones(1)),)).ready() is None
+    assert new_loop(np.array([4.0])) == 4
+
+
 def test_threads_make_a_loop_once(monkeypatch: pytest.MonkeyPatch, new_loop: Any) -> None:
     import numba
 
@@ -154,6 +181,23 @@ def test_threads_make_a_loop_once(monkeypatch: pytest.MonkeyPatch, new_loop: Any
     with ThreadPoolExecutor(4) as threads:
         assert list(threads.map(new_loop, arrays)) == [0, 1, 2, 3]
     assert make.call_count == 1
+
+
+def raising(source: str) -> list[str]:
+    """The loops of a module that raise or assert."""
+    functions = [each for each in ast.walk(ast.parse(source)) if isinstance(each, ast.FunctionDef)]
+    loops = [each for each in functions if "loop" in map(ast.unparse, each.decorator_list)]
+    kinds = (ast.Raise, ast.Assert)
+    return [each.name for each in loops if any(isinstance(part, kinds) for part in ast.walk(each))]
+
+
+def test_no_loop_raises() -> None:
+    """Its code would end the process."""
+    assert raising("@loop\ndef one():\n for i in x:\n  assert i\n") == ["one"]
+    files = [*ROOT.glob("jobs/**/*.py"), *ROOT.glob("pipeline/**/*.py")]
+    sources = [text for path in files if "@loop" in (text := path.read_text(encoding="utf-8"))]
+    assert len(sources) > 10
+    assert [name for source in sources for name in raising(source)] == []
 
 
 MODULE = """
