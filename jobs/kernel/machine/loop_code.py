@@ -24,7 +24,6 @@ from crawlrank.jobs.kernel.machine.native import loaded, object_code, part, proc
 
 # The type of a number, (dtype, dimensions) of an array, or `tuple` before the kinds of its members
 Kind: TypeAlias = Any
-Parameter: TypeAlias = tuple[str, str]  # name and type; `*` ends the type of an address
 Caller: TypeAlias = Callable[..., Any]
 
 _CTYPES = {
@@ -65,33 +64,31 @@ def kind_of(value: object) -> Kind | None:
     return type(value)
 
 
-def _words(arguments: tuple[Any, ...]) -> list[Any]:
-    """The arguments as the code takes them: an array as its address and shape."""
-    words: list[Any] = []
-    for value in arguments:
-        if isinstance(value, np.ndarray):
-            words.append(value.__array_interface__["data"][0])
-            words += value.shape
-        elif type(value) is tuple:
-            words += _words(value)
-        else:
-            words.append(value.item() if isinstance(value, np.generic) else value)
-    return words
+class Parameter(NamedTuple):
+    """A parameter of the code. type: that of a number; `*` ends that of an address. value: the
+    expression of what it is called with."""
+
+    name: str
+    type: str
+    value: str
 
 
-def _parameters(kind: Kind, name: str) -> tuple[list[Parameter], str]:
-    """The parameters of the code for an argument, and the expression of the argument."""
+def _parameters(kind: Kind, name: str, value: str) -> tuple[list[Parameter], str]:
+    """The parameters for an argument, and the argument as an expression of these. value: the
+    expression of what Python calls the loop with."""
     if isinstance(kind, type):
-        return [(name, _number(kind))], name
+        value += ".item()" * issubclass(kind, np.generic)
+        return [Parameter(name, _number(kind), value)], name
     first, *rest = kind
     if first is tuple:
-        parts = [_parameters(each, f"{name}_{i}") for i, each in enumerate(rest)]
+        parts = [_parameters(each, f"{name}_{i}", f"{value}[{i}]") for i, each in enumerate(rest)]
         expression = "".join(f"{each}, " for _, each in parts)
         return [each for some, _ in parts for each in some], f"({expression})"
-    sizes = [f"{name}_{i}" for i in range(rest[0])]
-    number = first.name if first.isnative else first.str
-    parameters = [(name, f"{number}*"), *((size, "int64") for size in sizes)]
-    return parameters, f"array_at({name}, ({', '.join(sizes)},))"
+    address = f'{value}.__array_interface__["data"][0]'
+    data = Parameter(name, f"{first.name if first.isnative else first.str}*", address)
+    sizes = [Parameter(f"{name}_{i}", "int64", f"{value}.shape[{i}]") for i in range(rest[0])]
+    shape = "".join(f"{size.name}, " for size in sizes)
+    return [data, *sizes], f"array_at({name}, ({shape}))"
 
 
 def _number(kind: type) -> str:
@@ -108,7 +105,7 @@ class LoopCode(NamedTuple):
 
     def ready(self) -> Caller | None:
         """What calls the code, which was kept or is made now; None if only numba can."""
-        if not all(each.rstrip("*") in _CTYPES for _, each in self._parameters()):
+        if not all(each.rstrip("*") in _CTYPES for _, each, _ in self._parameters()):
             return None
         module, name = self.function.__module__, self._name()
         contents = kept(module, name)
@@ -132,7 +129,7 @@ class LoopCode(NamedTuple):
         return contents
 
     def _parameters(self) -> list[Parameter]:
-        parts = [_parameters(kind, f"a{i}") for i, kind in enumerate(self.kinds)]
+        parts = [_parameters(kind, f"a{i}", f"a{i}") for i, kind in enumerate(self.kinds)]
         return [each for some, _ in parts for each in some]
 
     def _name(self) -> str:
@@ -154,7 +151,7 @@ class LoopCode(NamedTuple):
         if results is None:
             return _NO_CODE
         is_tuple, names = results
-        kinds = [_numba_type(kind) for _, kind in self._parameters()]
+        kinds = [_numba_type(kind) for _, kind, _ in self._parameters()]
         kinds += [_numba_type("uint8*" if name == "bool" else f"{name}*") for name in names]
         wrapper = self._wrapper(loop, is_tuple, len(names))
         code = object_code(wrapper, int64(*kinds), "loop", of_this_processor=True)
@@ -166,8 +163,8 @@ class LoopCode(NamedTuple):
         """A function of addresses and numbers that calls the loop and writes what it returns."""
         import numba
 
-        arguments = [_parameters(kind, f"a{i}")[1] for i, kind in enumerate(self.kinds)]
-        names = [name for name, _ in self._parameters()] + [f"r{i}" for i in range(results)]
+        arguments = [_parameters(kind, f"a{i}", "")[1] for i, kind in enumerate(self.kinds)]
+        names = [each.name for each in self._parameters()] + [f"r{i}" for i in range(results)]
         lines = [f"def wrapper({', '.join(names)}):", f" result = loop({', '.join(arguments)})"]
         lines += [f" r{i}[0] = result{f'[{i}]' * is_tuple}" for i in range(results)]
         values: dict[str, Any] = {"array_at": numba.carray, "loop": loop}  # type: ignore[attr-defined]
@@ -175,24 +172,21 @@ class LoopCode(NamedTuple):
         return values["wrapper"]  # type: ignore[no-any-return]
 
     def _caller(self, form: str, code: bytes) -> Caller:
-        kinds = [_CTYPES.get(kind, ctypes.c_void_p) for _, kind in self._parameters()]
-        unpack = struct.Struct(form.strip("()"))
-        addresses = range(0, unpack.size, 8)
-        room = ctypes.c_int64 * len(addresses)
+        """A function of the arguments that calls the code, and gives what it wrote."""
+        parameters, unpacking = self._parameters(), struct.Struct(form.strip("()"))
+        addresses = [f"first + {offset}" for offset in range(0, unpacking.size, 8)]
+        kinds = [_CTYPES.get(kind, ctypes.c_void_p) for _, kind, _ in parameters]
         native, owner = loaded(code, "loop", [*kinds, *(ctypes.c_void_p for _ in addresses)])
-
-        def call(*arguments: Any) -> Any:
-            if not addresses:
-                native(*_words(arguments))
-                return None
-            results = room()
-            first = ctypes.addressof(results)
-            native(*_words(arguments), *(first + offset for offset in addresses))
-            values = unpack.unpack(results)
-            return values if form[0] == "(" else values[0]
-
         _owners.append(owner)
-        return call
+        values: dict[str, Any] = {"native": native, "unpack": unpacking.unpack}
+        values |= {"room": ctypes.c_int64 * len(addresses), "addressof": ctypes.addressof}
+        call = f" native({', '.join([*(each.value for each in parameters), *addresses])})"
+        lines = [f"def call({', '.join(f'a{i}' for i in range(len(self.kinds)))}):"]
+        if addresses:
+            lines += [" results = room()", " first = addressof(results)", call]
+            lines += [f" return unpack(results){'' if form[0] == '(' else '[0]'}"]
+        exec("\n".join(lines if addresses else [*lines, call]), values)
+        return values["call"]  # type: ignore[no-any-return]
 
 
 def _results(loop: Any, kinds: tuple[Any, ...]) -> tuple[bool, list[str]] | None:
