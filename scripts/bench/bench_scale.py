@@ -1,6 +1,11 @@
 """Seconds and memory of every step after extraction, on made crawls of 1, 10 and 50 million links.
 
-    scripts/bench/bench_scale.py [--links 1,10,50] [--memory 4GB] [--folder DIR] [--json FILE]
+    scripts/bench/bench_scale.py [--links 1,10,50] [--memory 4GB] [--jobs 1,2] [--folder DIR]
+                                 [--json FILE]
+
+With several numbers of --jobs it compares these instead: seconds of the clock and of the processor
+for each step, and the part of the latter in which one thread ran alone. No more cores than that
+allows make a step faster, whatever else the machine does.
 
 Each crawl is that of made_crawl.py. `crawlrank run` finds its archives extracted and does the
 rest; it ran on a small crawl before, so that nothing is compiled. Memory is that of all its
@@ -21,7 +26,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from measuring import Peaks, watched
+from measuring import Peaks, StepCost, steps_of, watched
 
 from crawlrank.pipeline.estimate.sample_run import size_of_tree
 
@@ -37,16 +42,25 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--links", default="1,10,50", help="millions of links, one crawl each")
     parser.add_argument("--memory", default="4GB")
-    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--jobs", default="2", help="processes and threads, one number or several")
     parser.add_argument("--folder", type=Path, help="where crawls are made, and removed again")
     parser.add_argument("--json", type=Path, help="also write the figures here")
     options = parser.parse_args()
     crawls = [WARMING, *map(float, options.links.split(","))]
+    if "," in options.jobs:
+        tables = [scaling(millions, options) for millions in crawls]
+        print("\n".join(tables[1:]))
+        return
     rows = [measured(millions, options) for millions in crawls][1:]
     print_table(rows)
     if options.json:
         machine = {"python": platform.python_version(), "cores": os.cpu_count()}
-        told = {"memory": options.memory, "jobs": options.jobs, "machine": machine, "crawls": rows}
+        told = {
+            "memory": options.memory,
+            "jobs": int(options.jobs),
+            "machine": machine,
+            "crawls": rows,
+        }
         options.json.write_text(json.dumps(told, indent=1) + "\n")
 
 
@@ -58,7 +72,7 @@ def measured(millions: float, options: argparse.Namespace) -> dict[str, Any]:
         making = [sys.executable, str(ROOT / "scripts" / "bench" / "made_crawl.py"), str(folder)]
         subprocess.run([*making, "--links", str(int(millions * 1e6))], check=True)
         command = [sys.executable, "-m", "crawlrank", "run", str(archives), "--work", str(work)]
-        command += ["--memory", options.memory, "--jobs", str(options.jobs), "--quiet"]
+        command += ["--memory", options.memory, "--jobs", options.jobs, "--quiet"]
         before = size_of_tree(work)
         run = watched(command, work)
         manifest = json.loads((work / "manifest.json").read_text())
@@ -77,6 +91,31 @@ def measured(millions: float, options: argparse.Namespace) -> dict[str, Any]:
             "most_mb": run.most_bytes / 1e6,
             "precedences": (work / "precedence.txt").read_bytes().count(b"\n"),
         }
+    finally:
+        shutil.rmtree(folder)
+
+
+def scaling(millions: float, options: argparse.Namespace) -> str:
+    """Makes a crawl, runs what follows extraction with each number of jobs and removes all. A line
+    for each number and step."""
+    folder = Path(tempfile.mkdtemp(prefix="bench-scale-", dir=options.folder))
+    try:
+        made = folder / "made"
+        bench = ROOT / "scripts" / "bench"
+        making = [sys.executable, str(bench / "made_crawl.py"), str(made)]
+        subprocess.run([*making, "--links", str(int(millions * 1e6))], check=True)
+        lines = [f"{f'{millions:g} million links':<33}{'wall s':>8}{'CPU s':>10}{'alone':>10}"]
+        for jobs in options.jobs.split(","):
+            work = folder / jobs
+            command = [sys.executable, str(bench / "later_steps.py"), str(made), str(work)]
+            costs = steps_of([*command, "--memory", options.memory, "--jobs", jobs])
+            shutil.rmtree(work)
+            sums = [sum(vars(cost)[name] for cost in costs.values()) for name in vars(StepCost())]
+            for name, cost in [*costs.items(), ("all", StepCost(*sums))]:
+                alone = cost.serial / cost.cpu if cost.cpu else 1.0
+                seconds = f"{cost.wall:>8.2f}{cost.cpu:>10.2f}"
+                lines.append(f"--jobs {jobs:<4}{name:<22}{seconds}{alone:>10.0%}")
+        return "\n".join(lines)
     finally:
         shutil.rmtree(folder)
 

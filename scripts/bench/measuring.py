@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -15,6 +16,8 @@ from crawlrank.pipeline.estimate.sample_run import memory_of, size_of_tree, tree
 
 LOOKS = 0.05  # seconds between two looks at memory
 DISK_LOOKS = 20  # looks at memory for one at the disk
+STEP_LOOKS = 0.02  # seconds between two looks at what runs
+TICK = 1 / os.sysconf("SC_CLK_TCK")
 
 
 @dataclass
@@ -79,3 +82,60 @@ def _look(pid: int, folder: Path | None, ended: threading.Event, found: Measured
         if folder and looks % DISK_LOOKS == 0:
             found.most_bytes = max(found.most_bytes, size_of_tree(folder))
         looks += 1
+
+
+@dataclass
+class StepCost:
+    """Seconds of a step. serial: of the processor, while one thread ran and no other was ready."""
+
+    wall: float = 0.0
+    cpu: float = 0.0
+    serial: float = 0.0
+
+
+def steps_of(command: Sequence[str]) -> dict[str, StepCost]:
+    """The cost of each step of a command that prints the name of a step when it begins, and has to
+    end well."""
+    costs: dict[str, StepCost] = {}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    ended = threading.Event()
+    looker = threading.Thread(target=_look_at_steps, args=(process.pid, ended, costs))
+    looker.start()
+    try:
+        for line in process.stdout:
+            costs[line.strip()] = StepCost()  # the looker adds to the last one
+        code = process.wait()
+    finally:
+        ended.set()
+        looker.join()
+    if code:
+        sys.exit(f"{' '.join(command)}: exit code {code}")
+    return costs
+
+
+def _look_at_steps(pid: int, ended: threading.Event, costs: dict[str, StepCost]) -> None:
+    before, then = 0.0, time.perf_counter()
+    while not ended.wait(STEP_LOOKS):
+        cpu, running = _cpu_and_running(pid)
+        now = time.perf_counter()
+        if costs and cpu > before:
+            step = [*costs.values()][-1]
+            step.wall += now - then
+            step.cpu += cpu - before
+            step.serial += (cpu - before) * (running <= 1)
+        before, then = max(cpu, before), now
+
+
+def _cpu_and_running(pid: int) -> tuple[float, int]:
+    """Seconds of the processor that a process and its children have used, also those that ended;
+    and how many of their threads run or are ready to."""
+    ticks = running = 0
+    for member in tree(pid):
+        with contextlib.suppress(OSError):
+            fields = Path(f"/proc/{member}/stat").read_text().rpartition(")")[2].split()
+            ticks += sum(map(int, fields[11:15]))
+        for thread in Path(f"/proc/{member}/task").glob("*/stat"):
+            with contextlib.suppress(OSError):
+                running += thread.read_text().rpartition(")")[2].split()[0] == "R"
+    return ticks * TICK, running

@@ -35,6 +35,15 @@ def test_it_runs(script: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_jobs_are_compared_by_step() -> None:
+    command = [sys.executable, str(SCRIPTS / "bench" / "bench_scale.py"), "--links", "0.005"]
+    done = subprocess.run([*command, "--jobs", "1,2"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    for jobs in (1, 2):
+        assert re.search(rf"--jobs {jobs} +canonicalize +[0-9.]+ +[0-9.]+ +[0-9]+%", done.stdout)
+
+
+@pytest.mark.slow
 def test_every_table_of_the_page_is_made_by_make_benchmarks() -> None:
     """Each shows what `make benchmarks` measures, and the page has no other table between marks."""
     tables = runpy.run_path(str(SCRIPTS / "docs" / "make_benchmarks_page"))["TABLES"]
