@@ -107,12 +107,12 @@ class Formed:
         with native_file(self._path) as stream, pa.ipc.open_file(stream) as file:
             for number in range(file.num_record_batches):
                 batch = file.get_batch(number)
-                batch = batch.filter(batch["listed"])
+                batch = _where(batch, batch["listed"])
                 if only_captured:
-                    yield batch.filter(batch["captured"])
+                    yield _where(batch, batch["captured"])
                 else:
                     scored = pc.not_equal(batch["node"], NO_NODE)
-                    yield batch.filter(pc.or_(batch["captured"], scored))
+                    yield _where(batch, pc.or_(batch["captured"], scored))
 
 
 class Changes:
@@ -193,7 +193,7 @@ class Lines:
         for wanted in self._formed.wanted(only_captured=self._only):
             if changes:
                 changes.add(wanted)
-            with_form = wanted.filter(pc.is_null(wanted["reason"]))
+            with_form = _where(wanted, pc.is_null(wanted["reason"]))
             nodes = with_form["node"].to_numpy()
             scored = nodes != NO_NODE
             places = np.where(scored, self._places[nodes], np.int64(len(self._places)))
@@ -215,8 +215,13 @@ class Lines:
 
     def _captured(self) -> Iterator[pa.RecordBatch]:
         for wanted in self._formed.wanted(only_captured=True):
-            with_form = wanted.filter(pc.is_null(wanted["reason"]))
+            with_form = _where(wanted, pc.is_null(wanted["reason"]))
             yield with_form.select(["form"])
+
+
+def _where(batch: pa.RecordBatch, mask: pa.BooleanArray) -> pa.RecordBatch:
+    """The rows of the mask; no copy where these are all."""
+    return batch if pc.all(mask).as_py() else batch.filter(mask)
 
 
 @contextlib.contextmanager
