@@ -28,7 +28,11 @@ from typing import Any
 
 from measuring import Peaks, StepCost, steps_of, watched
 
+from crawlrank.pipeline.data.memory import Memory, parse_size
 from crawlrank.pipeline.estimate.sample_run import size_of_tree
+from crawlrank.pipeline.options import RunOptions
+from crawlrank.pipeline.progress.reporter import Reporter
+from crawlrank.pipeline.run.run import run as run_pipeline
 
 ROOT = Path(__file__).resolve().parents[2]
 STEPS = (
@@ -45,7 +49,14 @@ def main() -> None:
     parser.add_argument("--jobs", default="2", help="processes and threads, one number or several")
     parser.add_argument("--folder", type=Path, help="where crawls are made, and removed again")
     parser.add_argument("--json", type=Path, help="also write the figures here")
+    parser.add_argument(
+        "--steps-of", type=Path, nargs=2, metavar=("CRAWL", "WORK"),
+        help="only run the steps of a made crawl in WORK, and print the name of each",
+    )  # fmt: skip
     options = parser.parse_args()
+    if options.steps_of:
+        run_steps(*options.steps_of, options)
+        return
     crawls = [WARMING, *map(float, options.links.split(","))]
     if "," in options.jobs:
         tables = [scaling(millions, options) for millions in crawls]
@@ -95,19 +106,34 @@ def measured(millions: float, options: argparse.Namespace) -> dict[str, Any]:
         shutil.rmtree(folder)
 
 
+class Steps(Reporter):
+    """Prints the names of the steps that are done."""
+
+    def step(self, name: str, skipped: bool = False) -> None:
+        if not skipped:
+            print(name, flush=True)
+
+
+def run_steps(crawl: Path, work: Path, options: argparse.Namespace) -> None:
+    """Run what follows extraction in a copy of the work folder of a made crawl."""
+    shutil.copytree(crawl / "work", work)
+    archives = sorted((crawl / "archives").iterdir())
+    memory = Memory(parse_size(options.memory))
+    run_pipeline(work, archives, RunOptions(processes=int(options.jobs), memory=memory), Steps())
+
+
 def scaling(millions: float, options: argparse.Namespace) -> str:
     """Makes a crawl, runs what follows extraction with each number of jobs and removes all. A line
     for each number and step."""
     folder = Path(tempfile.mkdtemp(prefix="bench-scale-", dir=options.folder))
     try:
         made = folder / "made"
-        bench = ROOT / "scripts" / "bench"
-        making = [sys.executable, str(bench / "made_crawl.py"), str(made)]
+        making = [sys.executable, str(ROOT / "scripts" / "bench" / "made_crawl.py"), str(made)]
         subprocess.run([*making, "--links", str(int(millions * 1e6))], check=True)
         lines = [f"{f'{millions:g} million links':<33}{'wall s':>8}{'CPU s':>10}{'alone':>10}"]
         for jobs in options.jobs.split(","):
             work = folder / jobs
-            command = [sys.executable, str(bench / "later_steps.py"), str(made), str(work)]
+            command = [sys.executable, __file__, "--steps-of", str(made), str(work)]
             costs = steps_of([*command, "--memory", options.memory, "--jobs", jobs])
             shutil.rmtree(work)
             sums = [sum(vars(cost)[name] for cost in costs.values()) for name in vars(StepCost())]
