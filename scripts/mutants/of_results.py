@@ -32,8 +32,8 @@ EDITS: dict[str, tuple[Edit, ...]] = {
         Edit(
             "captured-pages-without-score-are-left-out",
             "pipeline/precedence/lines.py",
-            'yield batch.filter(pc.or_(batch["captured"], scored))',
-            "yield batch.filter(scored)",
+            'yield _where(batch, pc.or_(batch["captured"], scored))',
+            "yield _where(batch, scored)",
             PRECEDENCE,
         ),
         Edit(
