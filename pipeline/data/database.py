@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import duckdb
 import pyarrow as pa
@@ -25,6 +25,7 @@ from crawlrank.pipeline.data.pairs import in_order
 
 LEAST = 64 << 20  # bytes: with less DuckDB does not sort at all
 BATCH = 1 << 17  # rows
+Rows = TypeVar("Rows")
 
 
 @contextlib.contextmanager
@@ -142,6 +143,15 @@ def write_behind(file: pq.ParquetWriter, tables: Iterable[pa.Table]) -> None:
     with ThreadPoolExecutor(1) as pool:
         for _ in in_order(pool, write, tables, 2):
             pass
+
+
+def read_ahead(rows: Iterator[Rows]) -> Iterator[Rows]:
+    """The rows, of which a thread makes the next while the caller works on the latest."""
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(next, rows, None)
+        while (latest := coming.result()) is not None:
+            coming = pool.submit(next, rows, None)
+            yield latest
 
 
 def batches(db: duckdb.DuckDBPyConnection, query: str) -> Iterator[pa.RecordBatch]:

@@ -26,7 +26,7 @@ from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.formats.datasets import MAP
 from crawlrank.jobs.kernel.formats.lines import parse_map_row, parse_score_row, parse_uri_row
 from crawlrank.jobs.kernel.formats.reading import read_all, read_rows
-from crawlrank.pipeline.data.database import LEAST, batches, database, limit
+from crawlrank.pipeline.data.database import LEAST, batches, database, limit, read_ahead
 from crawlrank.pipeline.data.graph import Floats, Graph
 from crawlrank.pipeline.data.key_numbers import numbered, open_ids
 from crawlrank.pipeline.data.memory import require_memory
@@ -117,7 +117,7 @@ class ByNumber:
         self._none = np.iinfo(self._ids.dtype).max
 
     def spellings(self) -> Iterator[pa.RecordBatch]:
-        rows = parquet_batches(self._uris, ("number", *self._columns))
+        rows = read_ahead(parquet_batches(self._uris, ("number", *self._columns)))
         for batch in numbered(self._uris, rows, len(self._ids)):
             ids = self._ids[batch["number"].to_numpy()]
             nodes = np.where(ids == self._none, NO_NODE, ids.astype(np.int64))

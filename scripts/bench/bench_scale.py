@@ -55,7 +55,8 @@ def main() -> None:
     )  # fmt: skip
     options = parser.parse_args()
     if options.steps_of:
-        run_steps(*options.steps_of, options)
+        crawl, work = options.steps_of
+        run_steps(crawl, work, options)
         return
     crawls = [WARMING, *map(float, options.links.split(","))]
     if "," in options.jobs:

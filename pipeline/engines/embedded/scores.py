@@ -24,7 +24,14 @@ from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.formats.order import DIGITS, GREATEST
 from crawlrank.jobs.kernel.formats.rows import UNKNOWN
 from crawlrank.pipeline.data.csr import Csr, open_csr
-from crawlrank.pipeline.data.database import LEAST, batches, database, feed, write_behind
+from crawlrank.pipeline.data.database import (
+    LEAST,
+    batches,
+    database,
+    feed,
+    read_ahead,
+    write_behind,
+)
 from crawlrank.pipeline.data.datasets import replacing
 from crawlrank.pipeline.data.graph import Floats, Mask, Positions
 from crawlrank.pipeline.data.key_numbers import missing, numbered, open_ids
@@ -93,8 +100,8 @@ def join_scores(
 def _placed(uris: Path, ids: npt.NDArray[Any], places: Order) -> Iterator[pa.RecordBatch]:
     """The chosen spelling of every node, with its place; in the order of the ids."""
     wanted, known = ids != missing(ids), 0
-    spellings = numbered(uris, parquet_batches(uris, TOTALLED.names[:-1]), len(ids))
-    for keys in one_row_a_key(spellings, wanted):
+    spellings = read_ahead(parquet_batches(uris, TOTALLED.names[:-1]))
+    for keys in one_row_a_key(numbered(uris, spellings, len(ids)), wanted):
         nodes = ids[keys["number"].to_numpy()].astype(np.int64)
         known += len(nodes)
         if known > len(places):

@@ -40,7 +40,7 @@ from crawlrank.jobs.kernel.keys.keys import KeyFunction, Www, forgetful_key_func
 from crawlrank.jobs.kernel.keys.query_charsets import BEYOND_ASCII, in_utf_8, is_foreign
 from crawlrank.pipeline.data.arrays import Growing, Int64Array
 from crawlrank.pipeline.data.csr import Ids, id_type
-from crawlrank.pipeline.data.database import batches, database, feed, write_behind
+from crawlrank.pipeline.data.database import batches, database, feed, read_ahead, write_behind
 from crawlrank.pipeline.data.parquet import CHECKED, parquet_batches, schema_of
 from crawlrank.pipeline.engines.embedded.canonicalization.spelling_table import UNSEEN, PartCounts
 from crawlrank.pipeline.engines.embedded.canonicalization.spellings import (
@@ -140,7 +140,7 @@ def _sorted(
     db: duckdb.DuckDBPyConnection, merges: list[PartitionWork], folds: Path | None
 ) -> Iterator[pa.RecordBatch]:
     """The rows of all partitions by key, then uri. folds: keys and those that they fold into."""
-    feed(db, "spellings", POSITIONED, spellings(merges))
+    feed(db, "spellings", POSITIONED, read_ahead(spellings(merges)))
     rows = "SELECT * FROM spellings"
     if has_respelled(db):
         rows = f"""SELECT s.* REPLACE (coalesce(target_key, s.key) AS key) FROM ({rows}) s
