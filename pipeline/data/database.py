@@ -25,7 +25,7 @@ from crawlrank.pipeline.data.pairs import in_order
 
 LEAST = 64 << 20  # bytes: with less DuckDB does not sort at all
 BATCH = 1 << 17  # rows
-Rows = TypeVar("Rows")
+AnyRows = TypeVar("AnyRows")
 
 
 @contextlib.contextmanager
@@ -145,7 +145,7 @@ def write_behind(file: pq.ParquetWriter, tables: Iterable[pa.Table]) -> None:
             pass
 
 
-def read_ahead(rows: Iterator[Rows]) -> Iterator[Rows]:
+def read_ahead(rows: Iterator[AnyRows]) -> Iterator[AnyRows]:
     """The rows, of which a thread makes the next while the caller works on the latest."""
     with ThreadPoolExecutor(1) as pool:
         coming = pool.submit(next, rows, None)
