@@ -87,7 +87,7 @@ def _made_of(function: FunctionType) -> set[str]:
         used = {name: one.__globals__[name] for name in names}
         for module in modules:
             has = any(module.__dict__.get(name, used) is value for name, value in used.items())
-            if module.__file__ and (has or module in used.values()):
+            if module.__file__ and (has or any(value is module for value in used.values())):
                 files.add(module.__file__)
         loops = (value.__wrapped__ for value in used.values() if isinstance(value, _Loop))
         waiting += [each for each in loops if each not in seen]
