@@ -92,14 +92,13 @@ def sweep(
     least: float,
     offsets: Positions,
     targets: Targets,
-    share: Floats,
-    cash: Floats,
-    recorded: Floats,
+    state: tuple[Floats, Floats, Floats],
+    pages: tuple[int, int],
 ) -> int:
-    """Read the pages that hold at least `least`, by position; how many. What a page does not give
-    along its edges is the virtual page's."""
-    visits = 0
-    for page in range(len(cash)):
+    """Read the pages of a range that hold at least `least`, by position; how many. What a page does
+    not give along its edges is the virtual page's. state: share, cash and recorded."""
+    visits, (share, cash, recorded) = 0, state
+    for page in range(pages[0], pages[1]):
         held = cash[page]
         if held >= least:
             visits, cash[page] = visits + 1, 0.0
@@ -411,9 +410,12 @@ class _Bank:
     def sweep(self, least: float) -> int:
         """Read the pages that hold at least so much; how many. The virtual page keeps its cash."""
         targets = np.asarray(self.graph.targets)  # unsigned, a loop need not check their signs
-        edges = self.graph.offsets, targets.view(f"u{targets.itemsize}")
-        visits = int(compiled(sweep)(least, *edges, self.share, self.cash, self.recorded))
-        release(self.graph.targets, 0, self.graph.edges)
+        offsets, state = self.graph.offsets, (self.share, self.cash, self.recorded)
+        edges, visits = (offsets, targets.view(f"u{targets.itemsize}")), 0
+        for begin in range(0, self.graph.nodes, PAGES):
+            end = min(begin + PAGES, self.graph.nodes)
+            visits += int(compiled(sweep)(least, *edges, state, (begin, end)))
+            release(self.graph.targets, int(offsets[begin]), int(offsets[end]))
         return visits
 
     def visit_in(self, orders: Iterable[Positions]) -> float:
