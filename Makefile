@@ -243,7 +243,7 @@ benchmarks: setup ## Measure anew all that docs/benchmarks.md says; an hour or t
 	$(BIN)/python scripts/bench/bench_keys.py --json work/benchmarks/keys.json
 	$(BIN)/python scripts/bench/bench_opic.py --json work/benchmarks/opic.json
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
-	$(BIN)/python scripts/bench/bench_rank.py --edges 1,10,30 --json work/benchmarks/rank.json
+	$(BIN)/python scripts/bench/bench_rank.py --edges 1,10 --json work/benchmarks/rank.json
 	$(BIN)/python scripts/bench/bench_rounds.py --json work/benchmarks/rounds.json
 	$(BIN)/python scripts/bench/bench_compare.py --json work/benchmarks/compare.json
 	$(BIN)/python scripts/bench/bench_scale.py --json work/benchmarks/scale.json
