@@ -15,7 +15,7 @@ import importlib
 import os
 import platform
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from importlib.util import find_spec
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -35,12 +35,26 @@ _loaded: dict[str, tuple[NativeFunction, Any]] = {}  # each with the owner of it
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+@contextlib.contextmanager
+def _compiling() -> Iterator[None]:
+    """numba compiles meanwhile, also where it is told not to."""
+    import numba
+
+    config: Any = numba.config
+    told_not_to, config.DISABLE_JIT = config.DISABLE_JIT, 0
+    try:
+        yield
+    finally:
+        config.DISABLE_JIT = told_not_to
+
+
 def part(function: F, **options: Any) -> F:
     """A function that others are made of; Python cannot call it. options: of numba.njit."""
     import numba
 
-    of_python: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    return cast(F, numba.njit(nogil=True, error_model="numpy", **of_python, **options)(function))
+    options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    with _compiling():
+        return cast(F, numba.njit(nogil=True, error_model="numpy", **options)(function))
 
 
 def inlined(function: F) -> F:
@@ -116,7 +130,8 @@ def object_code(
     import llvmlite.binding as llvm
     import numba
 
-    made = numba.cfunc(signature, nogil=True, error_model="numpy")(function)
+    with _compiling():
+        made = numba.cfunc(signature, nogil=True, error_model="numpy")(function)
     module = llvm.parse_assembly(made.inspect_llvm())
     module.get_function(made.native_name).name = name
     called = {each.name for each in module.functions if each.is_declaration}

@@ -88,6 +88,46 @@ def test_lists_are_compared_where_their_hashes_are_alike(
         assert _alike((offsets, sources), np.uint64(1), np.uint64(0), closed) == wanted
 
 
+@pytest.mark.parametrize("ids", [np.uint32, np.uint64])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_positions_are_slots(ids: type, threads: int) -> None:
+    """Sums over the lists of slots are sums over sources, for numbers that tell each node apart."""
+    pages = 40
+    edges = [*menu(range(10)), *((a, b) for a in range(10, 15) for b in range(pages) if a != b)]
+    edges += [(page, 15 + page % 5) for page in range(20, pages)]
+    edges += [(page, 39) for page in range(15, 20)]
+    graph = graph_of(pages, sorted(set(edges)))
+    found, csr = lists(pages, sorted(set(edges)), threads, ids), csr_of(graph, ids)
+    assert len(found.split) == 19  # 20 to 38 have equal sources, and 15 to 19 have a part of them
+    of_node = np.where(csr.outdegrees > 0, 2.0 ** -np.arange(pages), 0.0)
+    slots = np.bincount(
+        found.slots[:-1][found.row_of[csr.outdegrees > 0]],
+        weights=of_node[csr.outdegrees > 0], minlength=int(found.slots[-1]),
+    )  # fmt: skip
+    slots[found.of_split] = of_node[found.split]
+    both = np.concatenate((slots, slots))
+    for part in found.parts:
+        for row in range(part.begin, part.end):
+            begin, end = part.ends[row - part.begin : row - part.begin + 2]
+            got = both[part.positions[begin:end]].sum()
+            node = int(found.first[row])
+            members = np.flatnonzero((found.row_of == row) & (csr.outdegrees > 0))
+            others = members[members != node] if found.closed[row] else []
+            listed = csr.sources[csr.offsets[node] : csr.offsets[node + 1]]
+            assert got == of_node[listed].sum() - of_node[others].sum()
+
+
+def test_a_menu_has_the_scores_of_its_closed_form() -> None:
+    """n pages that link to each other, and to one without links: x = 0.15 + 0.85 (n - 1) x / n."""
+    pages = 30
+    edges = [*menu(range(pages)), *((page, pages) for page in range(pages))]
+    problem = Problem(csr_of(graph_of(pages + 1, sorted(edges))), Stop(tolerance=1e-12), 1, MUCH)
+    score = 0.15 / (1 - 0.85 * (pages - 1) / pages)
+    got = solve(problem)
+    assert got.scores == pytest.approx([score] * pages + [0.15 + 0.85 * score], rel=1e-11)
+    assert len(got.rounds) < 5  # one row, which is solved exactly
+
+
 @st.composite
 def sites(draw: st.DrawFn) -> Graph:
     """Menus, all or some pages of a site that point to all pages of another one or to some of them,
@@ -128,32 +168,3 @@ def test_scores_are_those_of_single_pages(
     assert got.rounds[-1]["verified"]
     assert abs(got.scores - exact).sum() <= (2e-12 / (1 - damping)) * exact.sum()
     assert ((got.scores == 0) == (exact == 0)).all()
-
-
-@pytest.mark.parametrize("ids", [np.uint32, np.uint64])
-@pytest.mark.parametrize("threads", [1, 3])
-def test_positions_are_slots(ids: type, threads: int) -> None:
-    """Sums over the lists of slots are sums over sources, for numbers that tell each node apart."""
-    pages = 40
-    edges = [*menu(range(10)), *((a, b) for a in range(10, 15) for b in range(pages) if a != b)]
-    edges += [(page, 15 + page % 5) for page in range(20, pages)]
-    edges += [(page, 39) for page in range(15, 20)]
-    graph = graph_of(pages, sorted(set(edges)))
-    found, csr = lists(pages, sorted(set(edges)), threads, ids), csr_of(graph, ids)
-    assert len(found.split) == 19  # 20 to 38 have equal sources, and 15 to 19 have a part of them
-    of_node = np.where(csr.outdegrees > 0, 2.0 ** -np.arange(pages), 0.0)
-    slots = np.bincount(
-        found.slots[:-1][found.row_of[csr.outdegrees > 0]],
-        weights=of_node[csr.outdegrees > 0], minlength=int(found.slots[-1]),
-    )  # fmt: skip
-    slots[found.of_split] = of_node[found.split]
-    both = np.concatenate((slots, slots))
-    for part in found.parts:
-        for row in range(part.begin, part.end):
-            begin, end = part.ends[row - part.begin : row - part.begin + 2]
-            got = both[part.positions[begin:end]].sum()
-            node = int(found.first[row])
-            members = np.flatnonzero((found.row_of == row) & (csr.outdegrees > 0))
-            others = members[members != node] if found.closed[row] else []
-            listed = csr.sources[csr.offsets[node] : csr.offsets[node + 1]]
-            assert got == of_node[listed].sum() - of_node[others].sum()

@@ -101,6 +101,21 @@ def test_a_zip_brings_its_code(made: Native, tmp_path: Path) -> None:
     assert run.stdout.split() == [str(4 * ord("a")), "False"]
 
 
+def test_code_is_made_where_numba_is_told_not_to_compile(tmp_path: Path) -> None:
+    (tmp_path / "of_python.py").write_text(MODULE)
+    code = (
+        "from crawlrank.jobs.kernel.machine.native import Native\n"
+        f"print(Native('of_python', 'total_at', {ARGUMENTS!r}, ('of_python',)).made()(b'aa', 2))\n"
+        "import numba; here = lambda: 1; print(numba.njit(here) is here)"
+    )
+    paths = os.pathsep.join([str(tmp_path), *sys.path])
+    environment = {**os.environ, "PYTHONPATH": paths, "NUMBA_DISABLE_JIT": "1"}
+    run = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert run.stdout.split() == [str(4 * ord("a")), "True"]
+
+
 def test_code_of_other_sources_is_not_taken(made: Native, tmp_path: Path) -> None:
     (tmp_path / f"{made.module}.py").write_text(MODULE.replace("2 *", "3 *"))
     assert made.kept() is None
