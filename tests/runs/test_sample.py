@@ -6,7 +6,7 @@ import gzip
 from pathlib import Path
 
 import pytest
-from support.crawls import INLINE, ok
+from support.crawls import COMMAND, INLINE, ok, process
 from support.paths import DAMAGED, SAMPLES
 from support.runs import finished
 from support.work_folders import manifest_of
@@ -26,6 +26,16 @@ def test_the_sample_run_gives_the_expected_bytes(tmp_path: Path) -> None:
     for name in sorted(found):
         wanted = gzip.decompress((EXPECTED / f"{name}.gz").read_bytes())
         assert (tmp_path / "text" / name).read_bytes() == wanted, name
+
+
+@pytest.mark.slow
+def test_a_run_without_compiled_loops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a developer runs it who looks into a loop. What others see is the same."""
+    compiled = finished(ARC) / "precedence.txt"
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    said = process("run", ARC, "--work", tmp_path / "work", "--quiet", command=COMMAND)
+    assert (said.code, said.err) == (0, "")
+    assert (tmp_path / "work" / "precedence.txt").read_bytes() == compiled.read_bytes()
 
 
 def edges(archive: Path, tmp: Path) -> set[tuple[bytes | None, ...]]:

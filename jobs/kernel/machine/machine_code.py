@@ -41,6 +41,8 @@ def by_numba(function: F) -> F:
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
     try:
         kept = numba.njit(cache=True, **options)(function)
+        if kept is function:  # numba does not compile, as it was told
+            return cast(F, _as_compiled(function))
         if _may_be_kept(function, kept):
             _remove_older(function, kept)
             return cast(F, kept)
@@ -49,12 +51,26 @@ def by_numba(function: F) -> F:
     return cast(F, numba.njit(**options)(function))
 
 
+def _as_compiled(function: F) -> F:
+    """The loop as Python, which warns of no overflow and returns numbers of Python, as compiled
+    loops do."""
+    from numpy import errstate, generic
+
+    def numbers_of(value: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple(map(numbers_of, value))
+        return value.item() if isinstance(value, generic) else value
+
+    def called(*arguments: Any) -> Any:
+        with errstate(all="ignore"):
+            return numbers_of(function(*arguments))
+
+    return cast(F, called)
+
+
 def _may_be_kept(function: Callable[..., Any], made: Any) -> bool:
     """Whether numba's folder for its code is beside the module, or nobody else may write it."""
-    stats = getattr(made, "stats", None)
-    if stats is None:  # numba does not compile, as it was told
-        return True
-    folder = Path(stats.cache_path)
+    folder = Path(made.stats.cache_path)
     return folder == Path(function.__code__.co_filename).parent / "__pycache__" or is_private(
         folder
     )
@@ -62,11 +78,10 @@ def _may_be_kept(function: Callable[..., Any], made: Any) -> bool:
 
 def _remove_older(function: Callable[..., Any], made: Any) -> None:
     """Remove what numba has kept of the loop if a file that it is made of is newer."""
-    stats = getattr(made, "stats", None)
-    if stats is None or not isinstance(function, FunctionType):
+    if not isinstance(function, FunctionType):
         return
     name = f"*.{function.__name__}-{function.__code__.co_firstlineno}.*.nbi"
-    kept = [*Path(stats.cache_path).glob(name)]
+    kept = [*Path(made.stats.cache_path).glob(name)]
     files = filter(os.path.exists, _made_of(function) if kept else ())  # not those in a zip
     newest = max(map(os.path.getmtime, files), default=0.0)
     for index in kept:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 from support.paths import ROOT
@@ -21,6 +22,23 @@ def last(values: np.ndarray, place: int) -> float:
 
 def test_a_loop_computes() -> None:
     assert last(np.array([1.0, 2.0]), 1) == 2.0
+
+
+def ends(values: np.ndarray) -> tuple[float, bool]:
+    return values[-1], values[-1] > values[0]
+
+
+@pytest.mark.parametrize("told_not_to", [False, True])
+def test_a_loop_returns_numbers_of_python(
+    told_not_to: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reports are written as JSON, which knows no numbers of numpy."""
+    if told_not_to:
+        monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+        monkeypatch.setattr(numba.config, "DISABLE_JIT", 1)
+    results = loop(ends)(np.array([1.0, 2.0]))
+    assert results == (2.0, True)
+    assert [*map(type, results)] == [float, bool]
 
 
 @pytest.mark.slow
