@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, is_hypothesis_test, settings
+from hypothesis import HealthCheck, Phase, is_hypothesis_test, settings
 from support import runs
 from support.commands import client
 from support.crawls import MORE_WEB, WEB, write_warc
@@ -38,6 +38,11 @@ settings.register_profile(
     derandomize=True,
     max_examples=examples(100),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+settings.register_profile(  # of scripts/mutants: shrinking an example takes up to five minutes
+    "unshrunk",
+    parent=settings.get_profile("steady"),
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],
 )
 settings.load_profile("steady")
 

@@ -19,13 +19,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 TOPS = ("crawlrank", "jobs", "pipeline", "scripts", "tests")  # where Python keeps what it compiled
+LEFT_BY_TESTS = (".venv", ".hypothesis", "work")
 
 
 @contextlib.contextmanager
 def copied(tree: Path) -> Iterator[Path]:
     """A copy of the tracked files and of what is compiled; removed afterwards."""
-    with tempfile.TemporaryDirectory(prefix="crawlrank-mutant-", ignore_cleanup_errors=True) as top:
-        copy = Path(top) / "tree"
+    with _new_folder() as copy:
         for name in _tracked(tree):
             _copy(tree / name, copy / name)
         for name in TOPS:
@@ -33,6 +33,22 @@ def copied(tree: Path) -> Iterator[Path]:
                 shutil.copytree(folder, copy / folder.relative_to(tree), dirs_exist_ok=True)
         _make_environment(copy)
         yield copy
+
+
+@contextlib.contextmanager
+def copied_again(first: Path) -> Iterator[Path]:
+    """A copy of a copy in which tests have run, with what they compiled; removed afterwards."""
+    with _new_folder() as copy:
+        left_out = shutil.ignore_patterns(*LEFT_BY_TESTS)
+        shutil.copytree(first, copy, symlinks=True, ignore=left_out)
+        _make_environment(copy)
+        yield copy
+
+
+@contextlib.contextmanager
+def _new_folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="crawlrank-mutant-", ignore_cleanup_errors=True) as top:
+        yield Path(top) / "tree"
 
 
 def _tracked(tree: Path) -> list[str]:

@@ -1,4 +1,4 @@
-"""What a mutant is: one line of the product changed, and the files of tests that should see it."""
+"""What a mutant is: one line of the product changed, and the tests that should see it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 class Edit(NamedTuple):
     """before: part of one line of the file at path, which is there once. after: what stands there
-    instead. tests: files, the likeliest to see it first, with blanks between them."""
+    instead. tests: with blanks between them, functions of tests (`file::function`), which run
+    first, and files, which run with those of the functions if no function sees the edit."""
 
     name: str
     path: str
@@ -17,8 +18,12 @@ class Edit(NamedTuple):
     tests: str
 
     @property
+    def test_functions(self) -> list[str]:
+        return [test for test in self.tests.split() if "::" in test]
+
+    @property
     def test_files(self) -> list[str]:
-        return self.tests.split()
+        return list(dict.fromkeys(test.partition("::")[0] for test in self.tests.split()))
 
 
 class NotApplicable(Exception):

@@ -12,38 +12,45 @@ EDITS = {
         Edit(
             "transpose", "pipeline/library/input_graphs.py",
             "pairs = targets[kept] * nodes + sources[kept]",
-            "pairs = sources[kept] * nodes + targets[kept]", GRAPHS,
+            "pairs = sources[kept] * nodes + targets[kept]",
+            f"{GRAPHS}::test_parallel_edges_of_networkx_add_up",
         ),
         Edit(
             "keep-self-loops", "pipeline/library/input_graphs.py",
-            "kept = ~loops if weights is None", "kept = loops | True if weights is None", GRAPHS,
+            "kept = ~loops if weights is None", "kept = loops | True if weights is None",
+            f"{GRAPHS}::test_loops_and_repeated_edges_are_left_out_and_counted",
         ),
         Edit(
             "one-way", "pipeline/library/input_graphs.py",
             "pairs = np.concatenate((pairs, back[:, ::-1]))",
-            "pairs = np.concatenate((pairs, back))", GRAPHS,
+            "pairs = np.concatenate((pairs, back))",
+            f"{GRAPHS}::test_undirected_edges_lead_both_ways",
         ),
         Edit(
             "with-dummy", "pipeline/library/rankings.py",
             "total = float(self.scores.sum())", "total = float(self.scores.sum()) + self.dummy",
-            GRAPHS,
+            f"{GRAPHS}::test_parallel_edges_of_networkx_add_up",
         ),
         Edit(
             "main-file-again", "pipeline/data/workers.py",
-            "with deaf(), without_main():", "with deaf():", PUBLIC,
+            "with deaf(), without_main():", "with deaf():",
+            f"{PUBLIC}::test_a_program_runs_once_and_stays_as_it_is",
         ),
         Edit(
             "handler-stays", "pipeline/library/calling.py",
-            "        signal.signal(signal.SIGINT, handler)", "        pass", PUBLIC,
+            "        signal.signal(signal.SIGINT, handler)", "        pass",
+            f"{PUBLIC}::test_a_program_runs_once_and_stays_as_it_is",
         ),
         Edit(
             "prints", "pipeline/cli/parameters/progress_options.py",
             "return Progress(shown, quiet or call is not None, log == STDOUT)",
-            "return Progress(shown, quiet, log == STDOUT)", PUBLIC,
+            "return Progress(shown, quiet, log == STDOUT)",
+            f"{PUBLIC}::test_a_program_runs_once_and_stays_as_it_is",
         ),
         Edit(
             "reads-configuration", "pipeline/cli/parameters/configuration.py",
-            "    if given is None and program_call():", "    if given is None and None:", PUBLIC,
+            "    if given is None and program_call():", "    if given is None and None:",
+            f"{PUBLIC}::test_no_configuration_is_read_that_is_not_named",
         ),
     ),
 }  # fmt: skip

@@ -11,45 +11,59 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from mutants.copies import copied, drop_machine_code, environment_of, python_of
+from mutants.copies import copied_again, drop_machine_code, environment_of, python_of
 from mutants.edit import Edit, NotApplicable, apply
 
 LIMIT = 300.0  # seconds for the tests of an edit
 LIMIT_OF_ALL = 3600.0
 SHOWN = 120  # characters of a test, whose parameters may be megabytes
+LAST = 2000  # characters of the output of tests that did not run
 ERROR_CODES = (4, 5)  # of pytest: it was called in a wrong way; there are no tests
 _FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+\.py(?:::.*?)?)(?: - .*)?$", re.MULTILINE)
-OPTIONS = ("-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly")
+UNSHRUNK = "--hypothesis-profile=unshrunk"  # the first example that fails is enough
+OPTIONS = ("-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", UNSHRUNK)
+
+
+class TestsNotRun(Exception):
+    """pytest could not run the tests that edits name."""
 
 
 class Outcome(NamedTuple):
-    """state: found, missed or error. seen_by: the first test that failed, or how it ended."""
+    """state: found, missed or error. seen_by: the first test that failed, or how it ended.
+    last_run: which tests ran last, `functions`, `files` or `all`."""
 
     name: str
     state: str
     seconds: float
     seen_by: str = ""
-    by_all: bool = False
+    last_run: str = "functions"
 
     def line(self) -> str:
         state = self.state if self.state == "found" else self.state.upper()
-        return f"{state:7}{self.seconds:6.0f} s  {self.name}  {self.seen_by[:SHOWN]}".rstrip()
+        line = f"{state:7}{self.seconds:6.0f} s  {self.name}  {self.seen_by[:SHOWN]}".rstrip()
+        return line if self.last_run == "functions" else f"{line}  (not by the tests named)"
 
 
-def outcome_of(edit: Edit, tree: Path, *, whole: bool = False) -> Outcome:
-    """What the named tests say of the edit, or all tests where those miss it and whole is set."""
+def outcome_of(edit: Edit, first: Path, *, whole: bool = False) -> Outcome:
+    """The outcome of the named functions on the edit in a copy of the first copy. Where they miss
+    it, the outcome of the named files, and where those miss it and whole is set, of all tests."""
     begun = time.monotonic()
-    with copied(tree) as copy:
+    with copied_again(first) as copy:
         try:
             apply(edit, copy)
         except NotApplicable as error:
             return Outcome(edit.name, "error", 0.0, str(error))
         drop_machine_code(copy, edit.path)
-        state, seen_by = _tested(copy, edit.test_files, LIMIT)
-        by_all = whole and state == "missed"
-        if by_all:
+        state, seen_by, last_run = "missed", "", "functions"
+        if edit.test_functions:
+            state, seen_by = _tested(copy, edit.test_functions, LIMIT)
+        if state == "missed":
+            last_run = "files"
+            state, seen_by = _tested(copy, edit.test_files, LIMIT)
+        if whole and state == "missed":
+            last_run = "all"
             state, seen_by = _tested(copy, ["-n", "2"], LIMIT_OF_ALL)
-    return Outcome(edit.name, state, round(time.monotonic() - begun, 1), seen_by, by_all)
+    return Outcome(edit.name, state, round(time.monotonic() - begun, 1), seen_by, last_run)
 
 
 def function_of(test: str) -> str:
@@ -57,13 +71,16 @@ def function_of(test: str) -> str:
     return test.partition("[")[0]
 
 
-def fail_anyway(functions: list[str], tree: Path) -> set[str]:
-    """The tests that fail without any edit, too, and so have seen nothing."""
+def fail_anyway(functions: list[str], first: Path, jobs: int) -> set[str]:
+    """The tests that fail without any edit, too, and so see nothing. What they compile stays in the
+    first copy for those of it. Raises TestsNotRun."""
     if not functions:
         return set()
-    with copied(tree) as copy:
-        _, text = _run(copy, [*OPTIONS[1:], *functions], LIMIT_OF_ALL)
-        return set(map(function_of, _FAILED.findall(text)))
+    words = [*OPTIONS[1:], "-n", str(jobs), "--dist", "loadfile", *functions]
+    code, text = _run(first, words, LIMIT_OF_ALL)
+    if code not in (0, 1):
+        raise TestsNotRun(f"pytest ended with {code} without any edit: {text[-LAST:]}")
+    return set(map(function_of, _FAILED.findall(text)))
 
 
 def _tested(copy: Path, words: list[str], limit: float) -> tuple[str, str]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,18 @@ def faults(edit: Edit, root: Path) -> Iterator[str]:
     for file in edit.test_files:
         if not (root / file).is_file():
             yield f"{edit.name}: no file {file}"
+    if not edit.test_functions:
+        yield f"{edit.name}: no function of tests"
+    for test in edit.test_functions:
+        if test.partition("::")[2] not in functions_of(root / test.partition("::")[0]):
+            yield f"{edit.name}: no function {test}"
+
+
+@cache
+def functions_of(path: Path) -> set[str]:
+    """The names of the functions of a module, none where there is no file."""
+    parsed = ast.parse(path.read_text()) if path.is_file() else ast.Module([], [])
+    return {node.name for node in parsed.body if isinstance(node, ast.FunctionDef)}
 
 
 def test_each_edit_changes_a_line_and_names_tests() -> None:
@@ -60,16 +73,19 @@ def test_every_area_has_edits_and_each_edit_a_name_of_its_own() -> None:
         ({"after": "y = 2"}, "it changes no single line"),
         ({"before": "x = 1\ny = 2"}, "it changes no single line"),
         ({"after": "y ="}, "no Python (invalid syntax (<unknown>, line 2))"),
-        ({"tests": ""}, "0 files of tests"),
-        ({"tests": "t.py u.py"}, "no file u.py"),
+        ({"tests": "t.py::test_a v.py w.py x.py"}, "4 files of tests"),
+        ({"tests": "t.py::test_a u.py"}, "no file u.py"),
+        ({"tests": "t.py"}, "no function of tests"),
+        ({"tests": "t.py::test_b"}, "no function t.py::test_b"),
     ],
 )
 def test_faults_are_seen(changes: dict[str, str], fault: str, tmp_path: Path) -> None:
     for folder in ("jobs", "scripts"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "a.py").write_text("x = 1\ny = 2\nx = 3\n")
-    (tmp_path / "t.py").touch()
-    edit = Edit("name", "jobs/a.py", "y = 2", "y = 3", "t.py")
+    for name in ("t.py", "v.py", "w.py", "x.py"):
+        (tmp_path / name).write_text("def test_a(): ...\n")
+    edit = Edit("name", "jobs/a.py", "y = 2", "y = 3", "t.py::test_a")
     assert list(faults(edit, tmp_path)) == []
     assert list(faults(edit._replace(**changes), tmp_path)) == [f"name: {fault}"]
 
