@@ -36,9 +36,9 @@ FAULTS := tests/systems/test_hadoop_faults.py
 unexport PYTHONDONTWRITEBYTECODE
 
 # of `make fuzz`
-COUNT ?= 20000
+COUNT ?= 15000
 PAGES ?= 200000
-HOSTILE ?= 50000
+HOSTILE ?= 15000
 SEED  ?= 1
 
 .PHONY: help setup pipeline test lint types unit quick smoke test-slow test-all test-pythons test-exits test-steady test-linear test-loops test-times mutants coverage test-heritrix test-hadoop test-spark test-browser test-install sbom site compiled test-compiled test-real fuzz bench benchmarks clean
@@ -102,7 +102,7 @@ types: setup ## mypy, strict
 export PYTEST_XDIST_AUTO_NUM_WORKERS ?= $(shell $(PYTHON) -c 'import os; print(os.cpu_count() + 1)')
 PYTEST := $(BIN)/pytest --quiet --no-header --brief -n auto --dist loadfile
 REAL_SYSTEMS := heritrix or hadoop or spark or browser
-REAL := $(REAL_SYSTEMS) or real or linear
+TARGETS_OF_THEIR_OWN := $(REAL_SYSTEMS) or real or linear
 
 unit: setup ## pytest; TESTS: files and folders, all by default
 	@$(PYTEST) $(TESTS)
@@ -116,7 +116,7 @@ quick: setup ## Lint, types and the tests to run while at work
 
 test-slow: export CRAWLRANK_EXAMPLES ?= 1
 test-slow: setup ## What `make test` leaves out: slow tests, and drawn ones with five times the examples
-	@$(PYTEST) -m 'not ($(REAL)) and (slow or drawn)' $(TESTS)
+	@$(PYTEST) -m 'not ($(TARGETS_OF_THEIR_OWN)) and (slow or drawn)' $(TESTS)
 
 # what the gate (`.ci/run`) calls, and what it leaves out
 GATE := pipeline test smoke
@@ -143,7 +143,7 @@ smoke: setup ## The smallest test of each real system: Hadoop, Spark, Heritrix, 
 SMALLEST = $(if $(SMOKE), and smoke)
 
 test-exits: export CRAWLRANK_EXITS ?= 200
-test-exits: setup ## Whether CRAWLRANK_EXITS processes of each command that reads tables end as they should
+test-exits: setup ## Whether CRAWLRANK_EXITS processes of each way to read tables end as they should
 	@$(BIN)/pytest --quiet --no-header -m slow tests/pipeline/cli/test_exits.py
 
 # how often, and what keeps the machine busy meanwhile, for an hour at most
@@ -158,13 +158,17 @@ test-times: setup ## What each folder and file of tests takes, and the slowest t
 	@$(PYTEST) --costs=work/costs.jsonl $(TESTS)
 	@$(BIN)/python scripts/times_of_tests.py work/costs.jsonl
 
-mutants: setup ## Whether the tests see each of a hundred faults in the code, half an hour
-	PYTHONPATH=scripts $(BIN)/python -m mutants
+mutants: setup ## Whether the tests see each of a hundred faults in the code (ONLY: names or areas)
+	PYTHONPATH=scripts $(BIN)/python -m mutants $(if $(ONLY),--only $(ONLY))
 
-coverage: setup ## Branches of the code that `make test` takes, in processes too
+# a line for each module; with SLOW=1 what slow tests reach, too
+COVERED = work/coverage/$(if $(SLOW),all,test).txt
+coverage: setup ## Branches of the code that `make test` takes, in processes too (SLOW=1: slow tests too)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'coverage>=7.10'
-	@$(BIN)/coverage erase && $(BIN)/coverage run -m pytest --quiet --no-header --brief -n auto $(TESTS)
-	@$(BIN)/coverage combine --quiet && $(BIN)/coverage report --sort=cover --format=total
+	@$(BIN)/coverage erase && $(BIN)/coverage run -m pytest --quiet --no-header --brief -n auto \
+	  $(if $(SLOW),-m 'not ($(TARGETS_OF_THEIR_OWN))') $(TESTS)
+	@$(BIN)/coverage combine --quiet && $(BIN)/coverage report --sort=cover > $(COVERED)
+	@$(BIN)/coverage report --format=total && echo 'percent of lines and branches; by module: $(COVERED)'
 
 # tests of folders with loops that numba compiles
 LOOPS := tests/jobs/kernel/rank $(addprefix tests/pipeline/,analysis engines/embedded online planning ranking) \
@@ -227,7 +231,7 @@ sbom: setup ## What is installed for development, as a CycloneDX bill of materia
 site: setup ## docs/ as a site, in work/site-of-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-fuzz: setup ## Extraction of 20,000 mutated archives, 200,000 pages and 50,000 hostile archives (COUNT, PAGES, HOSTILE, SEED); finds go to work/fuzz
+fuzz: setup ## Extraction of 15,000 mutated archives, 200,000 pages and 15,000 hostile archives (COUNT, PAGES, HOSTILE, SEED); finds go to work/fuzz
 	$(BIN)/python scripts/fuzz.py --count $(COUNT) --seed $(SEED) --out work/fuzz
 	$(BIN)/python scripts/fuzz_pages.py --count $(PAGES) --seed $(SEED) --out work/fuzz
 	$(BIN)/python scripts/fuzz_hostile.py --count $(HOSTILE) --seed $(SEED) --out work/fuzz

@@ -1,6 +1,6 @@
 """Extraction of mutated archives: no crash, no hang, no memory beyond the bound, nothing raised.
 
-    scripts/fuzz.py --count 20000 --jobs 2 --out work/fuzz
+    scripts/fuzz.py --count 15000 --out work/fuzz
 
 Archives are those of tests/support/inputs/mutations.py, by seed and number. Each is read in a
 worker process under a limit of address space. A worker that dies, or that takes longer than the
@@ -150,7 +150,7 @@ def report(team: Team, seed: int, wall: float) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=20_000)
+    parser.add_argument("--count", type=int, default=15_000)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--out", type=Path, default=ROOT / "work" / "fuzz")
     parser.add_argument("--only", type=int, help="read this archive alone")

@@ -1,6 +1,6 @@
 """Links of mutated pages: those that the scanner decides have the links that lexbor gives.
 
-    scripts/fuzz_pages.py --count 200000 --jobs 2 --out work/fuzz
+    scripts/fuzz_pages.py --count 200000 --out work/fuzz
 
 Pages are those of tests/support/inputs/mutated_pages.py, by seed and number. Finds go to --out: the
 page itself, and what both ways gave. `--only NUMBER` reads one page again.
