@@ -53,10 +53,14 @@ _begins_binary = re.compile(  # pictures, films and packed files
     re.DOTALL,
 ).match
 _BLANKS = BOM_UTF8 + b" \t\r\n\f"
+# The beginning of most pages, which is of no other document, and of no body that is packed.
+_begins_page = re.compile(rb"\s{0,99}<(?:!doctype\s+html|html)[\s>]", re.IGNORECASE).match
 
 
 def readable(record: Record, limit: int) -> tuple[bytes, str]:
     """A body as its links can be read, at most limit bytes if it was packed, and its name."""
+    if _type_name(record.media_type) == "text/html" and _begins_page(record.body):
+        return record.body, "html"
     body = inflated(record.body, record.uri, limit)
     name = document(record.media_type if body is record.body else "", body, record.uri)
     return (without_prefix(record.media_type, body) if name == "html" else body), name

@@ -92,6 +92,8 @@ def html_link_groups(
         counters["dropped.html-tail"] += 1
     if document.left_out:
         counters["dropped.srcdoc"] += document.left_out
+    if not (document.references or document.framed):
+        return iter(())
     examples = {} if examples is None else examples
     other = elsewhere(page) if options.kinds else ""
     return _PageJoining(document.page, counters, examples, most).links(document, page, other)
@@ -146,9 +148,8 @@ class _PageJoining:
         self, document: Document, uri: str, other: str, nofollow: bool = False
     ) -> Iterator[LinkGroup]:
         """other: the page elsewhere, if kinds of references are asked for."""
-        uri, other = [
-            base_uri(document.base, one) if document.base and one else one for one in (uri, other)
-        ]
+        if document.base:
+            uri, other = [one and base_uri(document.base, one) for one in (uri, other)]
         base, compared = self._base(document, uri), self._base(document, other) if other else None
         nofollow = nofollow or document.nofollow
         one_by_one = document.size > self._most
@@ -187,8 +188,7 @@ class _PageJoining:
     def _some(self, references: ReferencesOfKind, base: str) -> ReferencesOfKind:
         """The references that may be joined to a base, up to a bound: long bases would make
         gigabytes of a small page."""
-        size = len(base.partition("?")[0])
-        if size <= SHORT_BASE:
+        if len(base) <= SHORT_BASE or (size := len(base.partition("?")[0])) <= SHORT_BASE:
             return references
         allowed = max(0, self._left // size)
         self._left -= size * min(allowed, len(references))

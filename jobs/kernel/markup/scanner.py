@@ -74,11 +74,12 @@ class _Joining:
         self.numbers, self.lines = memoryview(numbers), memoryview(lines)
         self._function: NativeFunction | None = None
 
-    def join(self, references: References, before: Before, uri: bytes) -> int:
+    def join(self, references: References, count: int, before: Before, uri: bytes) -> int:
+        """count: of the references."""
         function = self._function = self._function or TARGETS.ready()
-        page, rows = references.page, references.rows
+        page = references.page
         return function(
-            page, len(page), rows, len(rows) // ROW_BYTES, before.parts, before.ends,
+            page, len(page), references.rows, count, before.parts, before.ends,
             uri, len(uri), *self._addresses,
         )  # fmt: skip
 
@@ -91,19 +92,19 @@ def targets_of(
 ) -> tuple[list[bytes], list[tuple[int, bytes]]]:
     """The targets in the order of the page, and the references of another form: the place of each
     among the targets, where there is nothing yet, and what was written. uri: of the page."""
-    numbers, page = _joining.numbers, references.page
+    numbers, page, size = _joining.numbers, references.page, len(references)
     numbers[0] = done = 0
     targets, others = list[bytes](), list[tuple[int, bytes]]()
-    while done < len(references):
-        size = _joining.join(references, before, uri)
-        lines = _joining.lines[:size].tobytes().split(b"\n")
+    while done < size:
+        end = _joining.join(references, size, before, uri)
+        lines = _joining.lines[:end].tobytes().split(b"\n")
         lines.pop()
         if count := numbers[1]:
             written = numbers[_LEFT : _LEFT + 3 * count].tolist()
             for line, first, last in zip(written[::3], written[1::3], written[2::3], strict=True):
                 others.append((done + line, page[first:last]))
         done = numbers[0]
-        if not targets and done == len(references):
+        if not targets and done == size:
             return lines, others
         targets += lines
     return targets, others

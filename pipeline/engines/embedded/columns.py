@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import contextlib
 from array import array
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any
 
@@ -42,27 +43,27 @@ ENCODED = pa.dictionary(pa.int32(), pa.string())
 Indices = npt.NDArray[np.int32]
 
 
-class _Strings(dict[bytes, int]):
-    """The distinct strings of a column of a block, numbered as they come."""
-
-    size = 0  # bytes
-
-    def __missing__(self, string: bytes) -> int:
-        number = self[string] = len(self)
-        self.size += len(string)
-        return number
-
-
 class _Column:
-    """A column of a block: its distinct strings, and the index of one for every row."""
+    """A column of a block: its distinct strings, numbered as they come, and the number of one for
+    every row. size: bytes of the strings."""
 
     def __init__(self) -> None:
-        self.strings = _Strings()
-        self.indices = array("i")
+        self._numbers: dict[bytes, int] = defaultdict(count().__next__)
+        self.indices, self.size = array("i"), 0
+
+    def add(self, values: Sequence[bytes] | bytes, begin: int, end: int) -> None:
+        """Add the rows from begin to end of these values, or as many of one value."""
+        numbers, known = self._numbers, len(self._numbers)
+        if isinstance(values, bytes):
+            self.indices.extend(array("i", [numbers[values]]) * (end - begin))
+        else:
+            self.indices.extend(map(numbers.__getitem__, values[begin:end]))
+        if new := len(numbers) - known:
+            self.size += sum(map(len, islice(reversed(numbers), new)))
 
     def taken(self) -> pa.DictionaryArray:
         """The column, which begins anew."""
-        strings = pa.array(list(self.strings), pa.binary()).cast(pa.string())  # checks the UTF-8
+        strings = pa.array(list(self._numbers), pa.binary()).cast(pa.string())  # checks the UTF-8
         indices = pa.Array.from_buffers(
             pa.int32(), len(self.indices), [None, pa.py_buffer(self.indices)]
         )
@@ -131,24 +132,23 @@ class LinksWriter(_Writer):
         self,
         source: bytes,
         targets: Sequence[bytes],
-        hops: Sequence[bytes],
+        hops: Sequence[bytes] | bytes,
         timestamp: bytes = UNKNOWN,
         references: Sequence[bytes] | None = None,
     ) -> None:
-        """The links of a page: a target, a hop and, where asked for, kinds of references each."""
-        count, (target, page, *_) = len(targets), self._columns
-        kinds = references or [UNKNOWN] * count
-        rows = targets, [source] * count, hops, [timestamp] * count, kinds
+        """The links of a page: a target, a hop and, where asked for, kinds of references each. One
+        hop is that of all."""
+        size, (target, page, *_) = len(targets), self._columns
+        rows = targets, source, hops, timestamp, references or UNKNOWN
         begin = 0
-        while begin < count:
-            end = begin + self._block - len(target.indices)
+        while begin < size:
+            end = min(size, begin + self._block - len(target.indices))
             for column, values in zip(self._columns, rows, strict=False):
-                column.indices.extend(map(column.strings.__getitem__, values[begin:end]))
+                column.add(values, begin, end)
             begin = end
-            size = target.strings.size + page.strings.size
-            if len(target.indices) >= self._block or size >= self.most_strings:
+            if len(target.indices) >= self._block or target.size + page.size >= self.most_strings:
                 self._flush()
-        self.rows += count
+        self.rows += size
 
     def _flush(self) -> None:
         columns = [column.taken() for column in self._columns]

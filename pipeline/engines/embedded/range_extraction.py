@@ -113,7 +113,7 @@ def _write(
     for kind, group in groupby(items, type):
         if kind is LinkRun:
             for run in cast(Iterator[LinkRun], group):
-                links.add(run.source, run.targets, [run.hop] * len(run.targets), *run[3:])
+                links.add(run.source, run.targets, run.hop, *run[3:])
         elif kind is Capture:
             captures.add(cast(Iterator[Capture], group))
         elif kind is Damage:

@@ -6,7 +6,8 @@ import gzip
 
 import pytest
 
-from crawlrank.jobs.kernel.links.documents import document, inflated, unread
+from crawlrank.jobs.kernel.archive.records import Record
+from crawlrank.jobs.kernel.links.documents import document, inflated, readable, unread
 
 RSS = b"<?xml version='1.0'?><rss>"
 XHTML = b"<?xml version='1.0'?><!DOCTYPE html><html xmlns='x'>"
@@ -28,6 +29,10 @@ CASES = [
     ("image/svg+xml", b"<?xml version='1.0'?><!-- x --><svg:svg>", "", "svg"),
     ("image/svg+xml", b"<html>", "", "html"),
     ("text/html", b"<svg>", "", "html"),
+    ("text/html; charset=x", b"\n <!DOCTYPE\tHTML>", "", "html"),
+    ("text/html", b"<!doctype rss><rss>", "", "feed"),
+    ("text/html", b"<!doctype html><rss>", "", "html"),
+    ("text/html", b"\r\n<html lang='en'>", "http://h/robots.txt", "html"),
     ("image/png", b"<svg>", "", ""),
     ("text/plain", b"http://h/", "http://h/a/sitemap-2.txt", "sitemap"),
     ("text/plain; charset=utf-8", b"http://h/", "http://h/SiteMap.TXT?x", "sitemap"),
@@ -50,6 +55,8 @@ CASES = [
 @pytest.mark.parametrize(("media_type", "body", "uri", "expected"), CASES)
 def test_documents(media_type: str, body: bytes, uri: str, expected: str) -> None:
     assert document(media_type, body, uri) == expected
+    record = Record("response", uri, "", media_type, body, 0)
+    assert readable(record, 1000) == (body, expected)
 
 
 def test_sitemaps_are_unpacked_with_a_limit() -> None:

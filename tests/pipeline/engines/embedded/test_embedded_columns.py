@@ -38,8 +38,10 @@ class FewCaptures(CapturesWriter):
 def written(path: Path, rows: Rows, block: int = columns.BLOCK) -> Path:
     with LinksWriter(path, block) as links:
         for source, page in groupby(rows, key=itemgetter(1)):
-            targets, _, hops = zip(*page, strict=True)
-            links.add(source.encode(), [t.encode() for t in targets], [h.encode() for h in hops])
+            targets, _, letters = zip(*page, strict=True)
+            hops = [letter.encode() for letter in letters]
+            is_one = len(targets) % 2 and len(set(hops)) == 1
+            links.add(source.encode(), [t.encode() for t in targets], hops[0] if is_one else hops)
     assert links.rows == len(rows)
     return path
 
