@@ -55,31 +55,31 @@ def answers(
     *,
     ahead: int | None = None,
     apart: bool = False,
+    workers: Workers | None = None,
 ) -> Iterator[tuple[AnyTask, AnyAnswer | Died]]:
-    """Yield each task with its result, in order of completion. on_progress: called with how far a
-    task is.
+    """Yield each task with its result, in order of completion.
 
     work: a function at the top of a module, which workers import. tasks: more may be appended while
-    answers come. processes: at most, as cores.py bounds them. ahead: no task begins that many
-    after the first that is not done. An exception in `work` is raised here and ends all. With one
-    process nothing is started, unless tasks are to be apart from this process.
-    """
+    answers come. on_progress: called with how far a task is. processes: at most, as cores.py bounds
+    them. ahead: no task begins that many after the first that is not done. workers: for later calls
+    too. An exception in `work` is raised here and ends all. With one process nothing is started,
+    unless tasks are to be apart from it."""
     processes = min(at_a_time(processes), len(tasks))
     if processes <= 1 and not apart:
         for task in tasks:
             yield task, work(task, lambda far, task=task: on_progress(task, far))  # type: ignore[misc]
         return
-    todo = _Todo(tasks, ahead)
-    with _started(work, processes) as workers:
-        while busy := todo.hand_out(workers):
+    todo = _Todo(pickle.dumps(work), tasks, ahead)
+    with contextlib.nullcontext(workers) if workers else Workers() as pool:
+        started = pool.at_least(processes)
+        while busy := todo.hand_out(started[:processes]):
             for pipe in wait([worker.pipe for worker in busy]):
                 worker = next(worker for worker in busy if worker.pipe is pipe)
                 try:
                     what, value = worker.pipe.recv()
                 except (EOFError, OSError):
-                    how = _end_of(worker.process)
-                    workers[workers.index(worker)] = _start(work)
-                    yield todo.done(worker), Died(how)
+                    started[started.index(worker)] = _start()
+                    yield todo.done(worker), Died(_end_of(worker.process))
                     continue
                 if what == "far":
                     on_progress(todo.of(worker), value)
@@ -90,10 +90,11 @@ def answers(
 
 
 class _Todo(Generic[AnyTask]):
-    """Tasks that no worker has yet, and the numbers of those that some have."""
+    """Tasks that no worker has yet, and the numbers of those that some have. work: pickled by
+    itself, so that a worker imports it where an error can be reported."""
 
-    def __init__(self, tasks: Sequence[AnyTask], ahead: int | None) -> None:
-        self._tasks, self._next, self._undone = tasks, 0, set[int]()
+    def __init__(self, work: bytes, tasks: Sequence[AnyTask], ahead: int | None) -> None:
+        self._work, self._tasks, self._next, self._undone = work, tasks, 0, set[int]()
         self._ahead = sys.maxsize if ahead is None else ahead
 
     def hand_out(self, workers: Sequence[_Worker]) -> list[_Worker]:
@@ -104,7 +105,7 @@ class _Todo(Generic[AnyTask]):
                 self._undone.add(self._next)
                 # a worker that has just died is found when its answer is waited for
                 with contextlib.suppress(OSError):
-                    worker.pipe.send(self._tasks[self._next])
+                    worker.pipe.send((self._work, self._tasks[self._next]))
                 self._next += 1
         return [worker for worker in workers if worker.number is not None]
 
@@ -123,27 +124,32 @@ class _Todo(Generic[AnyTask]):
         return task
 
 
-@contextlib.contextmanager
-def _started(work: Callable[..., Any], count: int) -> Iterator[list[_Worker]]:
-    workers: list[_Worker] = []
-    try:
-        workers += (_start(work) for _ in range(count))
-        yield workers
-    finally:
-        for worker in workers:
+class Workers(contextlib.AbstractContextManager["Workers"]):
+    """Processes that do tasks of several calls of `answers`. They end with the context."""
+
+    def __init__(self) -> None:
+        self._workers: list[_Worker] = []
+
+    def at_least(self, count: int) -> list[_Worker]:
+        """All workers, of which there are `count` or more from now on."""
+        while len(self._workers) < count:
+            self._workers.append(_start())
+        return self._workers
+
+    def __exit__(self, *error: object) -> None:
+        for worker in self._workers:
             worker.pipe.close()  # those that wait for a task leave
             if worker.number is not None:
                 worker.process.terminate()
-        for worker in workers:
+        for worker in self._workers:
             worker.process.join()
 
 
-def _start(work: Callable[..., Any]) -> _Worker:
+def _start() -> _Worker:
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
-    named = pickle.dumps(work)  # the worker imports it where an error can be reported
     resource_tracker.ensure_running()  # starting it unblocks the signals that `deaf` blocks
-    process = context.Process(target=_serve, args=(named, there), daemon=True)
+    process = context.Process(target=_serve, args=(there,), daemon=True)
     with deaf(), without_main():
         process.start()
     there.close()
@@ -207,15 +213,15 @@ def _end_of(process: BaseProcess) -> str:
     return f"signal {-code}"
 
 
-def _serve(named: bytes, pipe: Connection[Any, Any]) -> None:
+def _serve(pipe: Connection[Any, Any]) -> None:
     """Serve tasks in the worker until there are none."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     with contextlib.suppress(EOFError, OSError):
         try:
             threading.Thread(target=leave_with_parent, daemon=True).start()
-            work = pickle.loads(named)
             while True:
-                task = pipe.recv()
+                named, task = pipe.recv()
+                work = pickle.loads(named)
                 pipe.send(("answer", work(task, lambda far: pipe.send(("far", far)))))
         except Exception as error:  # noqa: BLE001 (raised in the process that started this one)
             pipe.send(("error", shortage_of(error) or error))

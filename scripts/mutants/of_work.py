@@ -85,8 +85,8 @@ EDITS: dict[str, tuple[Edit, ...]] = {
         Edit(
             "a-worker-that-died-is-not-replaced",
             "pipeline/data/workers.py",
-            "workers[workers.index(worker)] = _start(work)",
-            "workers.remove(worker)",
+            "started[started.index(worker)] = _start()",
+            "started.remove(worker)",
             f"{WORKERS}::test_a_process_that_dies_costs_its_task_alone",
         ),
         Edit(

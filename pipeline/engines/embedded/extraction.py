@@ -17,7 +17,7 @@ from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
 from crawlrank.jobs.kernel.errors import BadInput, died
 from crawlrank.jobs.kernel.machine.cores import at_a_time
 from crawlrank.jobs.kernel.storage.opening import size_to_read
-from crawlrank.pipeline.data.workers import Died, Tell, answers
+from crawlrank.pipeline.data.workers import Died, Tell, Workers, answers
 from crawlrank.pipeline.engines.embedded.range_extraction import (
     LEAST,
     WHOLE,
@@ -144,13 +144,15 @@ def part_results(
     tasks: Sequence[PartWork],
     processes: int,
     path_of: Callable[[PartWork], Path],
+    workers: Workers | None = None,
 ) -> list[PartResult]:
-    """The result of every task, in their order. path_of: the file that a task reads.
+    """The result of every task, in their order. path_of: the file that a task reads. workers: as
+    of `answers`.
 
     Raises BadInput where a process dies.
     """
     results: dict[int, PartResult] = {}
-    for task, result in answers(work, tasks, processes):
+    for task, result in answers(work, tasks, processes, workers=workers):
         if isinstance(result, Died):
             raise BadInput(
                 str(path_of(task)),

@@ -14,7 +14,7 @@ import pytest
 from support.paths import ROOT
 
 from crawlrank.jobs.kernel.errors import BadInput
-from crawlrank.pipeline.data.workers import Died, Tell, answers, deaf
+from crawlrank.pipeline.data.workers import Died, Tell, Workers, answers, deaf
 
 #: of a program that imports this module
 FOLDERS = (ROOT, ROOT / "tests", Path(__file__).parent)
@@ -38,6 +38,12 @@ def failing(task: int, tell: Tell) -> int:
     if task == 2:
         raise BadInput("x", "found", "expected", "cure")
     return task
+
+
+def process_of(task: int, tell: Tell) -> int:
+    if task == 5:
+        os._exit(7)
+    return os.getpid()
 
 
 def is_deaf(task: str, tell: Tell) -> bool:
@@ -69,6 +75,20 @@ def test_a_process_that_dies_costs_its_task_alone() -> None:
     found = dict(answers(fragile, range(9), 2))
     dead = {3: Died("SIGSEGV"), 5: Died("exit code 7")}
     assert found == {**{task: task for task in range(9)}, **dead}
+
+
+def test_workers_serve_several_calls_and_end_with_their_context() -> None:
+    with Workers() as workers:
+        pids = {worker.process.pid for worker in workers.at_least(2)}
+        for _ in range(2):
+            assert {*dict(answers(process_of, range(5), 2, workers=workers)).values()} <= pids
+        assert dict(answers(doubled, range(9), 2, workers=workers)) == {n: 2 * n for n in range(9)}
+        assert dict(answers(process_of, range(4, 6), 2, workers=workers))[5] == Died("exit code 7")
+        pids = {worker.process.pid for worker in workers.at_least(3)}
+        assert len(pids) == 3 and os.getpid() not in pids
+    for pid in pids:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid or 0, 0)
 
 
 def test_an_error_ends_all_and_is_told_as_it_was() -> None:

@@ -42,6 +42,7 @@ from crawlrank.pipeline.data.arrays import Growing, Int64Array
 from crawlrank.pipeline.data.csr import Ids, id_type
 from crawlrank.pipeline.data.database import batches, database, feed, read_ahead, write_behind
 from crawlrank.pipeline.data.parquet import CHECKED, parquet_batches, schema_of
+from crawlrank.pipeline.data.workers import Workers
 from crawlrank.pipeline.engines.embedded.canonicalization.spelling_table import UNSEEN, PartCounts
 from crawlrank.pipeline.engines.embedded.canonicalization.spellings import (
     MOST_BYTES,
@@ -107,10 +108,7 @@ def canonicalize(
     with tempfile.TemporaryDirectory(dir=tmp) as name:
         setup = SpellingSetup(Path(name), partitions, www, keyed, share)
         works = [CountWork(number, *part, setup) for number, part in enumerate(parts)]
-        counts = part_results(count_part, works, processes, lambda work: work.path)
-        tables = [path for part in counts for path in part.tables]
-        merges = [PartitionWork(number, tables, setup) for number in range(partitions)]
-        sizes = part_results(merge_partition, merges, processes, lambda work: work.spellings)
+        counts, merges, sizes = _merged(works, setup, processes)
         keys = KeyNumbers(sizes)
         left = budget - keys.nbytes - PROCESS_BYTES
         with database(setup.folder, budget=left, threads=threads) as (db, _):
@@ -126,6 +124,21 @@ def _parts(links: Path, captures: Path) -> list[PartPaths]:
     names = sorted(files[0].keys() | files[1].keys())
     parts = [(files[0].get(name), files[1].get(name)) for name in names]
     return sorted(parts, key=lambda part: -sum(path.stat().st_size for path in part if path))
+
+
+def _merged(
+    works: list[CountWork], setup: SpellingSetup, processes: int
+) -> tuple[list[PartCounts], list[PartitionWork], list[int]]:
+    """The counts of parts; partitions of their spellings, and how many each has. The processes do
+    both, as each takes some time to start."""
+    with Workers() as workers:
+        counts = part_results(count_part, works, processes, lambda work: work.path, workers)
+        tables = [path for part in counts for path in part.tables]
+        merges = [PartitionWork(number, tables, setup) for number in range(setup.partitions)]
+        spelled = part_results(
+            merge_partition, merges, processes, lambda work: work.spellings, workers
+        )
+        return counts, merges, spelled
 
 
 def usual_partitions(size: int, share: int, processes: int) -> int:

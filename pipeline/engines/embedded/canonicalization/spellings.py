@@ -29,6 +29,7 @@ from crawlrank.jobs.kernel.formats.rows import UNLINKED_HOPS
 from crawlrank.jobs.kernel.keys.keys import KeyFunction, Www, forgetful_key_function
 from crawlrank.jobs.kernel.storage.arrow_files import native_file
 from crawlrank.pipeline.data.arrays import Growing, Int64Array
+from crawlrank.pipeline.data.memory import give_back
 from crawlrank.pipeline.data.parquet import reading_parquet
 from crawlrank.pipeline.data.workers import Tell
 from crawlrank.pipeline.engines.embedded.canonicalization.spelling_table import (
@@ -85,6 +86,7 @@ def count_part(work: CountWork, tell: Tell) -> PartCounts:
         if work.captures:
             counting.captures(work.captures)
         counting.end_table()
+    give_back()  # the process may have a partition next
     return counting.counts
 
 
