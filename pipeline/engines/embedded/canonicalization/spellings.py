@@ -17,6 +17,7 @@ after table, the position of its spelling.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -42,7 +43,14 @@ from crawlrank.pipeline.engines.embedded.canonicalization.spelling_table import 
     SpellingTable,
     distinct_strings,
 )
-from crawlrank.pipeline.engines.embedded.columns import Block, Indices, capture_blocks, link_blocks
+from crawlrank.pipeline.engines.embedded.columns import (
+    Block,
+    EdgesWriter,
+    Indices,
+    capture_blocks,
+    edges_of,
+    link_blocks,
+)
 
 TABLE_COPIES = 5  # of the strings, while they are made distinct, sorted and written
 MOST_BYTES = 1 << 30  # of strings in one array, whose offsets are 32-bit numbers
@@ -51,13 +59,15 @@ MOST_BYTES = 1 << 30  # of strings in one array, whose offsets are 32-bit number
 class SpellingSetup(NamedTuple):
     """What all tasks of canonicalize share. folder: for their files. keyed: the URIs are keys
     already, and captures stand for keys of which no capture is known. budget: bytes of memory of
-    a table in each process."""
+    a table in each process. edges: a folder for those of each part, for gen-graph; None: they are
+    not kept."""
 
     folder: Path
     partitions: int
     www: Www
     keyed: bool
     budget: int
+    edges: Path | None = None
 
 
 class CountWork(NamedTuple):
@@ -100,18 +110,20 @@ class _Counting:
         self.counts = PartCounts()
 
     def links(self, path: Path) -> None:
-        for block in link_blocks(path):
-            self._add(self._edges(block), block.targets, block.sources)
+        folder = self._work.setup.edges
+        with EdgesWriter(folder / path.name) if folder else contextlib.nullcontext() as kept:
+            for block in link_blocks(path):
+                self._count_dropped(block)
+                edges = edges_of(block)
+                if kept:
+                    kept.add(edges)
+                indices = LinkIndices(edges.target, edges.source)
+                self._add(indices, block.targets, block.sources)
 
-    def _edges(self, block: Block) -> LinkIndices:
-        """The links that may be edges; the others are counted."""
-        unlinked = block.of_hops(UNLINKED_HOPS)
+    def _count_dropped(self, block: Block) -> None:
         for number, hop in enumerate(block.hops):
             if hop in UNLINKED_HOPS and (count := int(np.count_nonzero(block.hop == number))):
                 self.counts.dropped[f"hop.{hop}"] += count
-        if not unlinked.any():
-            return LinkIndices(block.target, block.source)
-        return LinkIndices(block.target[~unlinked], block.source[~unlinked])
 
     def captures(self, path: Path) -> None:
         for block in capture_blocks(path):
