@@ -41,7 +41,7 @@ PAGES ?= 200000
 HOSTILE ?= 15000
 SEED  ?= 1
 
-.PHONY: help setup pipeline test lint types unit quick smoke test-slow test-all test-pythons test-exits test-steady test-linear test-loops test-times mutants coverage test-heritrix test-hadoop test-spark test-browser test-install sbom site compiled test-compiled test-real fuzz bench benchmarks clean
+.PHONY: help setup pipeline test lint types unit quick smoke test-slow test-all test-pythons test-exits test-steady test-linear test-loops test-times mutants coverage test-heritrix test-hadoop test-spark test-browser test-install sbom site compiled wheels test-compiled test-real fuzz bench benchmarks clean
 .DEFAULT_GOAL := help
 
 help: ## This list
@@ -204,8 +204,11 @@ test-hadoop: setup ## Jobs on a real one-node Hadoop; needs a JDK (17 or 21), Ma
 compiled: setup ## Extraction compiled by mypyc, in COMPILED; needs a C compiler
 	rm -rf $(COMPILED)
 	tag=$$($(BIN)/python -c 'import sys; print("py%d%d" % sys.version_info[:2])'); \
-	  HATCH_BUILD_HOOKS_ENABLE=1 PIP_CONSTRAINT=$(CURDIR)/constraints/$$tag.txt \
+	  CRAWLRANK_COMPILE=1 PIP_CONSTRAINT=$(CURDIR)/constraints/$$tag.txt \
 	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target $(COMPILED) .
+
+wheels: setup ## The wheels to give to others, in dist/: one for this Python and processor, one for all
+	$(BIN)/python scripts/install/make_wheels.py
 
 test-compiled: compiled ## The tests of extraction on what is compiled
 	cd $(COMPILED) && $(abspath $(BIN))/python -c 'import crawlrank.jobs.kernel.captures.extraction as made; \

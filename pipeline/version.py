@@ -1,4 +1,4 @@
-"""The version of this package."""
+"""The version of this package, and which form of its extraction is installed."""
 
 from __future__ import annotations
 
@@ -13,3 +13,13 @@ def crawlrank_version() -> str:
         return version("crawlrank")
     except PackageNotFoundError:  # run from a checkout that is not installed
         return "unknown"
+
+
+def extraction_form() -> str:
+    """`compiled` where mypyc has compiled extraction, else `Python`."""
+    from importlib.machinery import EXTENSION_SUFFIXES
+    from importlib.util import find_spec
+
+    spec = find_spec("crawlrank.jobs.kernel.captures.extraction")
+    origin = (spec and spec.origin) or ""
+    return "compiled" if origin.endswith(tuple(EXTENSION_SUFFIXES)) else "Python"

@@ -203,9 +203,9 @@ def _os_error(error: OSError) -> str:
 
 def _show_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
     if wanted and not ctx.resilient_parsing:
-        from crawlrank.pipeline.version import crawlrank_version
+        from crawlrank.pipeline.version import crawlrank_version, extraction_form
 
-        click.echo(f"crawlrank, version {crawlrank_version()}")
+        click.echo(f"crawlrank, version {crawlrank_version()}, extraction: {extraction_form()}")
         ctx.exit()
 
 

@@ -17,7 +17,7 @@ from crawlrank.pipeline.progress.reporter import Clock, ProgressTracker
 from crawlrank.pipeline.ranking.options import Round, Stop
 from crawlrank.pipeline.steps import ArchiveReport
 from crawlrank.pipeline.terminal.text import json_text
-from crawlrank.pipeline.version import crawlrank_version
+from crawlrank.pipeline.version import crawlrank_version, extraction_form
 from crawlrank.pipeline.workfolder.manifest import utc_now
 from crawlrank.pipeline.workfolder.masking import masked, masked_all
 
@@ -43,7 +43,7 @@ class Log(ProgressTracker):
     def begin(self, arguments: Sequence[str]) -> None:
         """The command begins. arguments: as given, from its name on."""
         about = {"schema": SCHEMA, "version": crawlrank_version(), "process": os.getpid()}
-        self.write("begin", **about, arguments=masked_all(arguments))
+        self.write("begin", **about, extraction=extraction_form(), arguments=masked_all(arguments))
 
     def end(self, code: int, fault: str) -> None:
         """The command ends. fault: what the user was told, if anything."""

@@ -34,6 +34,7 @@ WAYS = {
     "checkout": ("pip install ./crawlrank", ""),
     "git": ("pip install git+URL", ""),
     "wheel": ("pip install FILE.whl", ""),
+    "compiled": ("pip install FILE.whl, of `make wheels`", ""),
     "pipx": ("pipx install ./crawlrank", "pipx"),
     "uv": ("uv tool install ./crawlrank", "uv"),
     "uv-git": ("uv tool install git+URL", "uv"),
@@ -98,7 +99,10 @@ def installed(way: str, folder: Path, env: dict[str, str]) -> tuple[float, Path]
         shell(f"{python} {ROOT}/scripts/lowest > lowest.txt", folder, env)
     if way == "wheel":
         shell("pip wheel --quiet --no-deps --wheel-dir dist ./crawlrank", folder, env)
-    line = line.replace("URL", url).replace("FILE.whl", "dist/crawlrank-*.whl")
+    if way == "compiled":
+        shell(f"{python} crawlrank/scripts/install/make_wheels.py", folder, env)
+        shell("rm dist/*-none-any.whl", folder, env)
+    line = line.partition(",")[0].replace("URL", url).replace("FILE.whl", "dist/crawlrank-*.whl")
     seconds = shell(line.replace("tool install", f"tool install --python {python}"), folder, env)
     if installer == "uv":
         return seconds, folder / "home/.local/share/uv/tools/crawlrank"
@@ -124,12 +128,20 @@ def attempt(way: str) -> Outcome:
             for work in ("first", "second")
         )
         shell("crawlrank status first", data, env)
+        shell(f"crawlrank --version | grep -q '{extraction_of(way)}$'", data, env)
+        if way == "compiled" and (made := [*place.rglob("__pycache__/*.native")]):
+            sys.exit(f"{way}: the wheel lacks the code of {', '.join(path.name for path in made)}")
         if WAYS[way][1] != "uv" and not has_manual(env["PATH"]):
             sys.exit(f"{way}: no manual page where `man` looks")
         export = "crawlrank export first --format jsonl --output pages.jsonl"
         shell(lines_of(way, export), data, env)
         results = (data / name for name in ("first/precedence.txt", "pages.jsonl"))
         return Outcome(seconds, mb, first, second, b"".join(it.read_bytes() for it in results))
+
+
+def extraction_of(way: str) -> str:
+    """As the command names it."""
+    return "compiled" if way in {"compiled", "image"} else "Python"
 
 
 def has_manual(path: str) -> bool:

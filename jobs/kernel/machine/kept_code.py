@@ -2,7 +2,8 @@
 
 It is kept beside the module that it is made of, or in the user's folder of caches. Code in that
 folder is read only if nobody else may write there. Code beside a module needs no such check: who
-may write there may write the module.
+may write there may write the module. A wheel may bring code in a folder of its own beside the
+module, which is only read.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 BESIDE = "__pycache__"
+GIVEN = "native_code"  # what a wheel brings, beside the modules that it is made of
 _DIGEST = 32  # bytes of SHA-256 in front of the code
 _CODE = (".native", ".nbi", ".nbc")  # ours, and numba's two
 _OTHERS = stat.S_IWGRP | stat.S_IWOTH
@@ -89,8 +91,9 @@ def _all_kept(module: str, name: str) -> Iterator[bytes]:
     spec = _spec(module)
     get: Callable[[str], bytes] | None = getattr(spec and spec.loader, "get_data", None)
     if get and (beside := _beside(module)):
-        with contextlib.suppress(OSError):
-            yield get(str(beside / name))
+        for folder in (beside, beside.with_name(GIVEN)):
+            with contextlib.suppress(OSError):
+                yield get(str(folder / name))
     for folder in _folders(module):
         with contextlib.suppress(OSError):
             yield (folder / name).read_bytes()

@@ -2,12 +2,15 @@
 
 The code is made for the processor that runs. It is kept (kept_code.py) under a name that changes
 with the types, the processor, the loop, the loops that it calls and the constants that it uses.
+Code for all processors of the architecture, as some wheels bring it, is taken where there is none
+for the processor that runs.
 """
 
 from __future__ import annotations
 
 import ctypes
 import hashlib
+import platform
 import struct
 import sys
 import threading
@@ -20,7 +23,14 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from crawlrank.jobs.kernel.machine.kept_code import can_be_kept, keep, kept
-from crawlrank.jobs.kernel.machine.native import loaded, object_code, part, processor, source_of
+from crawlrank.jobs.kernel.machine.native import (
+    GENERIC,
+    loaded,
+    object_code,
+    part,
+    processor,
+    source_of,
+)
 
 # The type of a number, (dtype, dimensions) of an array, or `tuple` before the kinds of its members
 Kind: TypeAlias = Any
@@ -107,8 +117,8 @@ class LoopCode(NamedTuple):
         """What calls the code, which was kept or is made now; None if only numba can."""
         if not all(each.rstrip("*") in _CTYPES for _, each, _ in self._parameters()):
             return None
-        module, name = self.function.__module__, self._name()
-        contents = kept(module, name)
+        module, name = self.function.__module__, self._name(processor())
+        contents = kept(module, name) or kept(module, self._name(GENERIC))
         if contents is None:
             if not can_be_kept(module):
                 return None  # numba compiles in less time
@@ -132,10 +142,11 @@ class LoopCode(NamedTuple):
         parts = [_parameters(kind, f"a{i}", f"a{i}") for i, kind in enumerate(self.kinds)]
         return [each for some, _ in parts for each in some]
 
-    def _name(self) -> str:
+    def _name(self, processor: tuple[str, str]) -> str:
+        """The name of the file with the code for that processor."""
         import llvmlite
 
-        made_for = (sys.platform, llvmlite.__version__, *processor(), self.kinds)
+        made_for = (sys.platform, platform.machine(), llvmlite.__version__, *processor, self.kinds)
         digest = hashlib.sha256(repr(made_for).encode())
         for each in (_makers(), *_made_of(self.function, set())):
             digest.update(each)

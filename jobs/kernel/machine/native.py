@@ -29,6 +29,7 @@ _FAILURES = {
 _OF_NUMBA = ("numba_", "NRT_")  # begin the names of all that code calls of numba
 _CTYPES = {"bytes": ctypes.c_char_p, "int64": ctypes.c_int64}  # all others are addresses
 _FAST, _ANY = 3, 0  # levels of optimization: to make code, to load it
+GENERIC = ("generic", "")  # all processors of the architecture, as `processor` gives them
 
 NativeFunction = Callable[..., int]
 _loaded: dict[str, tuple[NativeFunction, Any]] = {}  # each with the owner of its code
@@ -166,9 +167,12 @@ def _numba_type(types: Any, kind: str) -> Any:
 
 
 def processor() -> tuple[str, str]:
-    """Name and features of this processor."""
+    """Name and features of the processor to make code for: this one, or the one that numba's
+    settings name."""
     import llvmlite.binding as llvm
 
+    if name := os.environ.get("NUMBA_CPU_NAME"):
+        return name, os.environ.get("NUMBA_CPU_FEATURES", "")
     return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
 
 

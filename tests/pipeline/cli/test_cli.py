@@ -42,7 +42,9 @@ def test_help(name: str, option: str) -> None:
 
 
 def test_version() -> None:
-    assert re.fullmatch(r"crawlrank, version \S+\n", ok("--version").out)
+    assert re.fullmatch(
+        r"crawlrank, version \S+, extraction: (Python|compiled)\n", ok("--version").out
+    )
 
 
 def test_the_group_says_what_it_is_for() -> None:

@@ -238,6 +238,36 @@ def test_processes_at_once_make_the_same_and_others_load_it(tmp_path: Path) -> N
     assert not list((tmp_path / "__pycache__").glob("tmp*"))
 
 
+GENERIC = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("change", ["", "+ 0", "other"])
+def test_code_that_a_wheel_brings_is_taken_for_the_same_loop_alone(
+    change: str, tmp_path: Path
+) -> None:
+    """It runs on each processor of the architecture. Nothing is written for it."""
+    module, given = tmp_path / "module.py", tmp_path / "native_code"
+    module.write_text(MODULE)
+    environment = {"PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": str(tmp_path / "c"), "PATH": ""}
+
+    def ran(**settings: str) -> str:
+        return subprocess.run(
+            [sys.executable, "-m", "module"],
+            cwd=tmp_path, env=environment | settings, capture_output=True, text=True, check=True,
+        ).stdout  # fmt: skip
+
+    assert ran(**GENERIC) == "10.0 True\n"
+    (tmp_path / "__pycache__").rename(given)
+    if change == "other":  # a name with another digest, as of another version of llvmlite
+        (code,) = given.glob("*.native")
+        code.rename(code.with_name(f"module.total-{'0' * 20}.native"))
+    elif change:
+        module.write_text(MODULE.replace("* factor", f"* factor {change}"))
+    assert ran() == f"10.0 {change != ''}\n"
+    assert len([*(tmp_path / "__pycache__").glob("*.native")]) == (change != "")
+
+
 @pytest.mark.slow
 def test_a_program_that_is_a_file_keeps_its_loops_in_the_users_folder(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(MODULE)
