@@ -14,6 +14,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Generator, Iterator
+from functools import cache
 from itertools import chain, groupby
 from multiprocessing.util import Finalize
 from pathlib import Path
@@ -120,7 +121,12 @@ def draws(item: Any) -> bool:
     of its marks asks for a number of them. Tests of classes are hypothesis' machines of states."""
     if is_hypothesis_test(item.obj) or getattr(item, "cls", None):
         return True
-    return "examples" in vars(item.module) and "examples(" in inspect.getsource(item.function)
+    return "examples" in vars(item.module) and asks_for_examples(item.function)
+
+
+@cache
+def asks_for_examples(test: Any) -> bool:
+    return "examples(" in inspect.getsource(test)
 
 
 @pytest.fixture

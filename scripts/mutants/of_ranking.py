@@ -241,7 +241,7 @@ EDITS: dict[str, tuple[Edit, ...]] = {
             "pipeline/ranking/validation/validate.py",
             "agrees &= (first == last) | _near(scores, other.scores, eta)",
             "agrees &= (first == last) | True",
-            f"{VALIDATION}::test_ties_do_not_hide_a_wrong_order",
+            f"{VALIDATION}::test_a_wrong_order_fails_with_ties_together",
         ),
         Edit(
             "open-pages-are-counted-as-agreeing",

@@ -8,12 +8,11 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import boto3
 import pytest
 from botocore.exceptions import ClientError
-from moto.emr.models import Cluster
 from support.crawls import FORKED, environment
 from support.systems.emr_around import bucket_in, emr_around, packaged, run_emr  # noqa: F401 - fixtures
 from support.systems.made_emr import MadeEmr
@@ -27,6 +26,9 @@ from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.jobs.mapreduce.runners import CLUSTER_TAG
 from crawlrank.jobs.mapreduce.runners.applications import tag_of
 from crawlrank.pipeline.engines.text.emr_cluster import held_cluster
+
+if TYPE_CHECKING:
+    from moto.emr.models import Cluster
 
 ARCHIVE = "s3://crawl/archives/web.warc.gz"
 YARN = """#!/bin/sh
@@ -107,7 +109,7 @@ def test_the_cluster_of_a_killed_driver_is_ended_before_anything_is_written(
     left, step = killed_driver(emr, work, conf)
     tag = tag_of("s3://crawl/data-killed")
     assert {"Key": CLUSTER_TAG, "Value": tag} in left.tags
-    monkeypatch.setattr(Cluster, "terminate", slowly)
+    monkeypatch.setattr("moto.emr.models.Cluster.terminate", slowly)
 
     def look(params: dict[str, Any], model: Any, **_: Any) -> None:
         if params["method"] in ("PUT", "POST", "DELETE"):

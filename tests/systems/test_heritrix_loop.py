@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+import scipy
 from heritrix.job import Job
 from heritrix.log import pages
 from heritrix.made_site import Site
@@ -16,7 +17,6 @@ from heritrix.recrawl import first_crawl, rank, read_precedences, recrawl
 from heritrix.running import look_into
 from heritrix.serving import Served
 from heritrix.site_parts import TEXTAREA_TRAP, make_site
-from scipy.stats import kendalltau
 from support.crawls import crawlrank
 from support.systems.heritrix_crawls import home, noted, served, site
 
@@ -79,7 +79,7 @@ def order(job: Job, precedence: Path, uris: Sequence[str] | None = None) -> list
 
 def tau(precedences: Sequence[int]) -> float:
     """Kendall's tau-b of place in the crawl and precedence."""
-    return float(kendalltau(range(len(precedences)), precedences).statistic)
+    return float(scipy.stats.kendalltau(range(len(precedences)), precedences).statistic)
 
 
 # ---- the order -------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
+import scipy
 from support.crawls import crawlrank, ok
 from support.graphs import web_like
 from support.paths import LOOPBACK
@@ -52,8 +52,8 @@ def test_all_pairs_against_scipy(work: Path, tmp_path: Path) -> None:
     for pair in pairs:
         one, other = (scores(work, name, tmp_path, pair["digits"]) for name in pair["labels"])
         agreed = pair["agreement"]
-        assert agreed["spearman"] == pytest.approx(stats.spearmanr(one, other)[0])
-        assert agreed["kendall"] == pytest.approx(stats.kendalltau(one, other)[0])
+        assert agreed["spearman"] == pytest.approx(scipy.stats.spearmanr(one, other)[0])
+        assert agreed["kendall"] == pytest.approx(scipy.stats.kendalltau(one, other)[0])
         assert sum(map(sum, agreed["confusion"])) == agreed["nodes"] == NODES
         same = sum(agreed["confusion"][k][k] for k in range(5))
         assert agreed["same_class"] == pytest.approx(same / NODES)
@@ -73,7 +73,7 @@ def test_a_ranking_agrees_with_itself(work: Path) -> None:
 def test_pages_that_differ_most_have_their_best_links(work: Path, tmp_path: Path) -> None:
     (pair,) = said(work, "--ranking", "degree", "--ranking", "run", "--top", 5)["pairs"]
     both = [scores(work, name, tmp_path, pair["digits"]) for name in pair["labels"]]
-    apart = np.abs(stats.rankdata(both[0]) - stats.rankdata(both[1]))
+    apart = np.abs(scipy.stats.rankdata(both[0]) - scipy.stats.rankdata(both[1]))
     listed = [abs(page["ours"] - page["theirs"]) for page in pair["moved"]]
     assert listed == pytest.approx(np.sort(apart)[::-1][:5])
     keys = (tmp_path / "run" / "map.txt").read_text().splitlines()

@@ -7,9 +7,9 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import kendalltau
 
 from crawlrank.pipeline.analysis.audit import order
 from crawlrank.pipeline.analysis.audit.order import CLASSES, ManyOrders, Measure, Orders
@@ -45,8 +45,12 @@ def test_tau_b_is_that_of_scipy(kinds: int, shuffled: float) -> None:
     some = rng.permutation(3000)[: int(3000 * shuffled)]
     classes[some] = rng.permutation(classes[some])
     found = measured(classes.tolist(), 1000)
-    assert found.tau_b == pytest.approx(kendalltau(np.arange(3000), classes).statistic, abs=1e-12)
-    assert found.best == pytest.approx(kendalltau(np.arange(3000), np.sort(classes)).statistic)
+    assert found.tau_b == pytest.approx(
+        scipy.stats.kendalltau(np.arange(3000), classes).statistic, abs=1e-12
+    )
+    assert found.best == pytest.approx(
+        scipy.stats.kendalltau(np.arange(3000), np.sort(classes)).statistic
+    )
 
 
 def test_tau_b_of_what_has_one_class_or_one_member_is_none() -> None:

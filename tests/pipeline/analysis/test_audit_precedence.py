@@ -12,7 +12,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from scipy.stats import kendalltau
+import scipy
 from support.crawls import crawlrank, ok, process
 from support.inputs.crawl_logs import Fetch, log, written
 from support.paths import HERITRIX, SAMPLES
@@ -94,7 +94,7 @@ def test_a_crawl_that_knew_nothing_of_the_file() -> None:
     found = audit(PREC, FIRST)
     position = {line.split()[3]: n for n, line in enumerate(FIRST.read_text().splitlines())}
     values = [int(line.split(" ")[1]) for line in PREC.read_text().splitlines()]
-    tau = kendalltau([position[uri] for uri in LISTED], values).statistic
+    tau = scipy.stats.kendalltau([position[uri] for uri in LISTED], values).statistic
     assert found["order"]["all"]["tau_b"] == pytest.approx(tau)
     assert told(found, "The order has little to do with the file")
     assert found["counts"]["inferred"] == 3
@@ -136,7 +136,9 @@ def test_counts_by_a_plain_reader_on_a_random_crawl(tmp_path: Path) -> None:
             if name in ("all", fetch.hops[-1], uri.split("/")[2])
         ]  # fmt: skip
         assert measure["uris"] == len(values)
-        assert measure["tau_b"] == pytest.approx(kendalltau(range(len(values)), values).statistic)
+        assert measure["tau_b"] == pytest.approx(
+            scipy.stats.kendalltau(range(len(values)), values).statistic
+        )
     within = [measure["pairs"] for measure in found["order"]["by_host"].values()]
     assert found["order"]["within_hosts"]["pairs"] == sum(within)
 

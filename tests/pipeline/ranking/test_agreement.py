@@ -7,9 +7,9 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from crawlrank.pipeline.ranking.ratings import (
     RankAgreement,
@@ -34,11 +34,11 @@ def test_correlations_and_positions_are_those_of_scipy(pairs: list[tuple[float, 
     a, b = np.array(pairs).T
     result = compared(a, b, most=len(a))
     if np.ptp(a) and np.ptp(b):
-        assert result.spearman == pytest.approx(stats.spearmanr(a, b).statistic, abs=1e-12)
-        assert result.kendall == pytest.approx(stats.kendalltau(a, b).statistic, abs=1e-12)
+        assert result.spearman == pytest.approx(scipy.stats.spearmanr(a, b).statistic, abs=1e-12)
+        assert result.kendall == pytest.approx(scipy.stats.kendalltau(a, b).statistic, abs=1e-12)
     else:
         assert result.spearman is result.kendall is None
-    positions, others = stats.rankdata(-a), stats.rankdata(-b)
+    positions, others = scipy.stats.rankdata(-a), scipy.stats.rankdata(-b)
     apart = np.abs(positions - others)
     expected = sorted((-apart[node], node) for node in range(len(a)) if apart[node])
     assert [node.id for node in result.displaced] == [node for _, node in expected]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import igraph
 import networkx as nx
 import numpy as np
 import pytest
@@ -68,6 +67,8 @@ def in_order(numbers: dict[int, float]) -> Floats:
 
 def by_igraph(graph: Graph, start: Floats, weights: Floats | None = None) -> Floats:
     """Dangling pages link to one more node, which keeps what it gets: the recipe's dummy."""
+    import igraph  # takes a second
+
     dangling = np.flatnonzero(graph.outdegrees == 0).tolist()
     dummy = graph.nodes
     edges = [*edges_of(graph), *((node, dummy) for node in dangling), (dummy, dummy)]
@@ -112,6 +113,8 @@ def test_weights_of_links(graph: Graph, teleporting: bool) -> None:
 
 @pytest.mark.parametrize("graph", [*LDBC, REAL], indirect=True)
 def test_hits(graph: Graph) -> None:
+    import igraph
+
     got = hits.solve(Problem(csr_of(graph), FINE, 2, 1 << 40))
     hubs, authorities = nx.hits(networkx_of(graph), tol=1e-13, max_iter=10_000)
     same(got.scores, np.abs(in_order(authorities)))

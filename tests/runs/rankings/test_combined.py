@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import stats
+import scipy
 from support.crawls import WEB, crawlrank, ok
 from support.runs import copy_of, finished, ranked, shared_warc
 
@@ -32,7 +32,7 @@ def combine(work: Path, parts: str, *options: object) -> None:
 def test_by_position(work: Path) -> None:
     """Weighted Borda counts, with the mean rank for equal scores."""
     combine(work, "run=3,degree=1")
-    ranks = [stats.rankdata(scores(work, label)) for label in ("", "degree")]
+    ranks = [scipy.stats.rankdata(scores(work, label)) for label in ("", "degree")]
     wanted = (0.75 * ranks[0] + 0.25 * ranks[1]) / len(ranks[0])
     assert scores(work, "combined") == pytest.approx(wanted, rel=1e-12)
 
