@@ -3,8 +3,10 @@
     python scripts/bench/made_crawl.py FOLDER --links N
 
 The web is that of synthetic.py: two thirds of the pages are known from links alone. Pages come as
-a crawler takes them, some of a host in a row, then some of another. FOLDER/archives has a
-file for each archive, which holds its name only; FOLDER/work has what extraction would have left.
+a crawler takes them, some of a host in a row, then some of another. More than 50 million links are
+several such webs, for want of memory: their hosts alternate in the order of keys, and no link leads
+from one to another. FOLDER/archives has a file for each archive, which holds its name only.
+FOLDER/work has what extraction would have left.
 """
 
 from __future__ import annotations
@@ -35,6 +37,7 @@ from crawlrank.pipeline.workfolder.manifest import Manifest
 from crawlrank.pipeline.workfolder.work_folder import OF_ARCHIVES, temporary
 
 LINKS_AN_ARCHIVE = 2_000_000
+LINKS_A_WEB = 50_000_000
 IN_A_ROW = 100  # pages
 HOST = 50  # pages of a made host
 OTHER_SPELLINGS = 0.02  # of all links
@@ -90,10 +93,18 @@ def make(folder: Path, links: int, seed: int) -> None:
 
 
 def crawled(links: int, seed: int, archives: int) -> Iterator[Iterator[tuple[bytes, list[bytes]]]]:
-    """The pages of each archive with their links."""
+    """The pages of each archive with their links, web after web."""
+    webs = -(-links // LINKS_A_WEB)
+    for web, some in enumerate(np.array_split(np.arange(archives), webs)):
+        yield from _crawled(links // webs, seed + web, len(some), (web, webs))
+
+
+def _crawled(
+    links: int, seed: int, archives: int, place: tuple[int, int]
+) -> Iterator[Iterator[tuple[bytes, list[bytes]]]]:
     rng = np.random.default_rng(seed)
     nodes, sources, targets = web_like(links, seed)
-    uris = spellings(nodes, rng)
+    uris = spellings(nodes, rng, *place)
     other = rng.random(len(targets)) < OTHER_SPELLINGS
     targets = np.where(other, targets + nodes, targets).astype(np.int32)
     offsets = np.searchsorted(sources, np.arange(nodes + 1))
@@ -112,11 +123,12 @@ def crawled(links: int, seed: int, archives: int) -> Iterator[Iterator[tuple[byt
         yield pages(some)
 
 
-def spellings(nodes: int, rng: np.random.Generator) -> list[bytes]:
-    """A URI for each page, hosts and paths in the order of their keys."""
+def spellings(nodes: int, rng: np.random.Generator, web: int, webs: int) -> list[bytes]:
+    """A URI for each page of a web, hosts and paths in the order of their keys."""
     words = rng.integers(0, 1 << 40, nodes).tolist()
     return [
-        b"http://site%07d.example/%02d/story-%010x.html" % (page // HOST, page % HOST, word)
+        b"http://site%07d.example/%02d/story-%010x.html"
+        % (page // HOST * webs + web, page % HOST, word)
         for page, word in enumerate(words)
     ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import made_crawl
 import numpy as np
 import pytest
 from synthetic import web_like
@@ -27,3 +28,13 @@ def test_a_seed_makes_one_graph() -> None:
     assert np.array_equal(one[1], same[1])
     assert np.array_equal(one[2], same[2])
     assert not np.array_equal(one[2], other[2])
+
+
+def test_a_large_crawl_is_several_webs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(made_crawl, "LINKS_A_WEB", 20_000)
+    archives = [dict(pages) for pages in made_crawl.crawled(50_000, seed=1, archives=6)]
+    assert len(archives) == 6
+    for number, pages in enumerate(archives):
+        uris = {uri for source, targets in pages.items() for uri in (source, *targets)}
+        hosts = {int(uri.partition(b"//")[2].removeprefix(b"www.")[4:11]) for uri in uris}
+        assert {host % 3 for host in hosts} == {number // 2}
