@@ -36,7 +36,8 @@ from crawlrank.pipeline.cli.parameters.options import (
 )
 from crawlrank.pipeline.cli.parameters.types import Number, Whole
 from crawlrank.pipeline.precedence.filters import (
-    DETAILS,
+    OF_WORK,
+    SELECTORS,
     TYPES,
     Filter,
     PageFilters,
@@ -79,6 +80,25 @@ filter_options = grouped(
     "filters",
     PageFilters,
     click.option("--captured", is_flag=True, help="Take only pages that were captured."),
+    click.option(
+        "--not-captured",
+        is_flag=True,
+        help="Take only pages that the archives do not have: links lead to them alone.",
+    ),
+    option("--min-links", type=Whole(1), help="Take pages to which at least N others link."),
+    option(
+        "--linked-from",
+        multiple=True,
+        metavar="HOST",
+        callback=_checked(lambda hosts: host_condition(hosts, www="strip")),
+        help="Take pages to which a page of this host links; written as for --host.",
+    ),
+    option(
+        "--new-since",
+        type=OUTPUT,
+        metavar="WORK",
+        help="Take pages that an earlier run does not know: neither captured nor linked.",
+    ),
     option(
         "--status",
         multiple=True,
@@ -115,13 +135,17 @@ filter_options = grouped(
 
 def require_sources(filters: PageFilters, *, work: bool, uris: bool) -> None:
     """Raises UsageError for filters that need what is not given."""
-    if any(getattr(filters, name) for name in DETAILS) and not work:
+    if filters.captured and filters.not_captured:
+        raise click.UsageError("--captured and --not-captured together leave no page")
+    given = [option for option, (name, _) in SELECTORS.items() if getattr(filters, name)]
+    of_work = [option for option in given if SELECTORS[option][0] in OF_WORK]
+    if of_work and not work:
         raise click.UsageError(
-            "--status and --type are for `crawlrank export WORK`, which knows the captures"
+            f"{of_work[0]} is for `crawlrank export WORK`, which knows captures and links"
         )
-    if filters.captured and not (work or uris):
+    if (filters.captured or filters.not_captured) and not (work or uris):
         raise click.UsageError(
-            "--captured needs --uris, or `crawlrank export WORK`, to know what was captured"
+            f"{given[0]} needs --uris, or `crawlrank export WORK`, to know what was captured"
         )
 
 

@@ -287,6 +287,10 @@ def export(
     ranking: str | None = None,
     format: str = "heritrix",
     captured: bool = False,
+    not_captured: bool = False,
+    min_links: int | None = None,
+    linked_from: Strings = (),
+    new_since: StrPath | None = None,
     status: Strings = (),
     type: Strings = (),
     host: Strings = (),
@@ -303,8 +307,7 @@ def export(
     """Write the precedence file of a finished run, or with `format` a list for another crawler,
     the table of a ranking of sites, or, into a folder, text files.
 
-    captured, status, type, host, match, top: filters, which take a part of the pages and never
-    change the class of one.
+    From captured to top: filters, which take a part of the pages and never change the class of one.
     """
     call("export", (), _given(export, locals()))
 

@@ -60,6 +60,10 @@ class OpenedWork:
         self,
         *,
         captured: bool = False,
+        not_captured: bool = False,
+        min_links: int | None = None,
+        linked_from: Strings = (),
+        new_since: StrPath | None = None,
         status: Strings = (),
         type: Strings = (),
         host: Strings = (),
@@ -72,8 +76,9 @@ class OpenedWork:
         Pages that were captured and have no score come last. The filters are those of
         crawlrank.export, such as status="200,3xx", type="html" or host="*.example.org".
         """
-        filters: dict[str, Any] = {"captured": captured, "status": status, "type": type}
-        filters |= {"host": host, "match": match, "top": top}
+        filters: dict[str, Any] = {"captured": captured, "not_captured": not_captured}
+        filters |= {"min_links": min_links, "linked_from": linked_from, "new_since": new_since}
+        filters |= {"status": status, "type": type, "host": host, "match": match, "top": top}
         with temporary_folder() as folder:
             rows = folder / "scores.parquet"
             export(self.path, rows, ranking=self.ranking, format="parquet", **filters)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import NamedTuple
 
 from crawlrank.jobs.kernel.keys.keys import Www, key_function
@@ -38,13 +39,18 @@ TYPES = {
 _STATUS = re.compile(r"([0-9])xx|([0-9]{3})(?:-([0-9]{3}))?", re.ASCII | re.IGNORECASE)
 _MEDIA = re.compile(r"[a-z0-9!#$&^_.+-]+/(?:\*|[a-z0-9!#$&^_.+-]+)", re.ASCII)
 DETAILS = ("status", "types")  # that only captures tell
+OF_WORK = (*DETAILS, "min_links", "linked_from", "new_since")  # that need a finished run
 
 
 class PageFilters(NamedTuple):
     """What to take, as a user has written it; see SELECTORS. top: the number of the best to take,
-    or None."""
+    or None. new_since: the work folder of an earlier run."""
 
     captured: bool = False
+    not_captured: bool = False
+    min_links: int | None = None
+    linked_from: tuple[str, ...] = ()
+    new_since: Path | None = None
     status: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
@@ -70,6 +76,24 @@ def quoted(text: str) -> str:
 
 def _captured(filters: PageFilters, www: Www) -> str:
     return "captures > 0" if filters.captured else ""
+
+
+def _not_captured(filters: PageFilters, www: Www) -> str:
+    return "captures = 0"
+
+
+def _min_links(filters: PageFilters, www: Www) -> str:
+    return f"links_in >= {filters.min_links}"
+
+
+def _linked(filters: PageFilters, www: Www) -> str:
+    """linked: a table of the keys to which these hosts link, which open_pages makes."""
+    return "key IN (SELECT key FROM linked)"
+
+
+def _new(filters: PageFilters, www: Www) -> str:
+    """earlier: a table of the keys that the earlier run knows, which open_pages makes."""
+    return "key NOT IN (SELECT key FROM earlier)"
 
 
 def status_condition(words: Iterable[str]) -> str:
@@ -139,6 +163,10 @@ def match_condition(pattern: str) -> str:
 #: option -> its field, and its condition; also the order in which they are counted
 SELECTORS: dict[str, tuple[str, Callable[[PageFilters, Www], str]]] = {
     "--captured": ("captured", _captured),
+    "--not-captured": ("not_captured", _not_captured),
+    "--min-links": ("min_links", _min_links),
+    "--linked-from": ("linked_from", _linked),
+    "--new-since": ("new_since", _new),
     "--status": ("status", lambda filters, _: status_condition(filters.status)),
     "--type": ("types", lambda filters, _: type_condition(filters.types)),
     "--host": ("hosts", lambda filters, www: host_condition(filters.hosts, www)),
@@ -153,7 +181,8 @@ def conditions(filters: PageFilters, *, www: Www = "strip") -> list[Filter]:
     for option, (field, condition) in SELECTORS.items():
         value = getattr(filters, field)
         if value or (field == "match" and value is not None):
-            shown = "" if value is True else f" {value if field == 'match' else ','.join(value)}"
+            values = ",".join(value) if isinstance(value, tuple) else str(value)
+            shown = "" if value is True else f" {values}"
             rows.append(Filter(option + shown, condition(filters, www)))
     return rows
 

@@ -20,10 +20,13 @@ import pyarrow as pa
 
 from crawlrank.jobs.kernel.errors import BadInput, count_of
 from crawlrank.jobs.kernel.formats.order import BEST_SPELLING_FIRST
+from crawlrank.jobs.kernel.keys.keys import www_rule
 from crawlrank.jobs.kernel.keys.uris import HTTP_PREFIXES
 from crawlrank.jobs.kernel.storage.temporary import temporary_folder
+from crawlrank.pipeline.data.csr import Csr
 from crawlrank.pipeline.data.database import batches, database
-from crawlrank.pipeline.precedence.filters import DETAILS, Filter, PageFilters
+from crawlrank.pipeline.data.graph import Positions
+from crawlrank.pipeline.precedence.filters import DETAILS, Filter, PageFilters, host_condition
 from crawlrank.pipeline.precedence.options import PrecedenceOptions
 from crawlrank.pipeline.precedence.score_formats import PAGE, make_degrees, make_latest
 from crawlrank.pipeline.precedence.scored import ByKey, counted_batches, insert
@@ -32,6 +35,7 @@ from crawlrank.pipeline.workfolder.results.finished import Finished
 from crawlrank.pipeline.workfolder.results.opened import open_finished
 
 BUDGET = 2 << 30  # bytes of memory, for what does not grow with the nodes alone
+PIECE = 1 << 18  # nodes whose links are looked at together
 NODES = """
     CREATE TABLE nodes AS
     SELECT s.key AS key, s.uri AS uri, s.score AS score, c.captures AS captures, c.links AS links,
@@ -169,7 +173,9 @@ def open_pages(
         db.execute(NODES)
         db.register("placed", _placed(db, by_key, options))
         detailed = columns or any(getattr(filters, field) for field in DETAILS)
-        _describe(db, finished, latest=detailed, degrees=columns)
+        _describe(db, finished, latest=detailed, degrees=columns or filters.min_links is not None)
+        if finished:
+            _make_tables(db, finished, filters, near)
         kind = "TABLE" if filters.any else "VIEW"  # which is read twice, or once
         db.execute(PAGES.format(kind=kind, bins=options.bins, best_first=BEST_SPELLING_FIRST))
         yield PageTable(db, chosen, filters.top)
@@ -180,6 +186,43 @@ def _describe(
 ) -> None:
     make_latest(db, finished if latest else None)
     make_degrees(db, finished if degrees else None)
+
+
+def _make_tables(
+    db: duckdb.DuckDBPyConnection, finished: Finished, filters: PageFilters, near: Path
+) -> None:
+    """Make the tables that the conditions of filters name. Raises BadInput."""
+    www = www_rule(finished.parameters)
+    if filters.linked_from:
+        mapped = finished.view("mapped")
+        hosts = host_condition(filters.linked_from, www)
+        with finished.reading():
+            of_hosts = db.sql(f"SELECT id FROM {mapped} WHERE {hosts}").fetchnumpy()["id"]
+            db.register("targets", pa.table({"id": _targets(finished.links(), of_hosts)}))
+            db.execute(f"CREATE TABLE linked AS SELECT key FROM {mapped} JOIN targets USING (id)")
+    if filters.new_since:
+        (near / "earlier").mkdir()
+        earlier = open_finished(filters.new_since, db, near / "earlier", "earlier")
+        if www_rule(earlier.parameters) != www:
+            what = "keys of another kind"
+            expected = f"a run with the same of --keep-www and --surt-exact as {finished.work}"
+            raise BadInput(str(earlier.work), what, expected, "Name such a run.")
+        known = earlier.view("spelled" if earlier.has_uris else "mapped")
+        with earlier.reading():
+            db.execute(f"CREATE TABLE earlier AS SELECT DISTINCT key FROM {known}")
+
+
+def _targets(graph: Csr, sources: Positions) -> Positions:
+    """The nodes to which one of the sources links. Reads the graph once."""
+    marked = np.zeros(graph.nodes, bool)
+    marked[sources] = True
+    pieces = [np.empty(0, np.int64)]
+    for begin in range(0, graph.nodes, PIECE):
+        bounds = graph.offsets[begin : begin + PIECE + 1].astype(np.int64)
+        links = marked[graph.sources[bounds[0] : bounds[-1]]]
+        counts = np.concatenate(([0], np.cumsum(links)))[bounds - bounds[0]]
+        pieces.append(begin + np.flatnonzero(np.diff(counts)))
+    return np.concatenate(pieces)
 
 
 def _placed(db: duckdb.DuckDBPyConnection, by_key: ByKey, options: PrecedenceOptions) -> pa.Table:

@@ -92,9 +92,11 @@ def make(folder: Path, links: int, seed: int) -> None:
         Extraction(work, options, engine, reporter, running).all_steps(sorted(archives.iterdir()))
 
 
-def crawled(links: int, seed: int, archives: int) -> Iterator[Iterator[tuple[bytes, list[bytes]]]]:
-    """The pages of each archive with their links, web after web."""
-    webs = -(-links // LINKS_A_WEB)
+def crawled(
+    links: int, seed: int, archives: int, most: int = LINKS_A_WEB
+) -> Iterator[Iterator[tuple[bytes, list[bytes]]]]:
+    """The pages of each archive with their links, web after web. most: links of a web."""
+    webs = -(-links // most)
     for web, some in enumerate(np.array_split(np.arange(archives), webs)):
         yield from _crawled(links // webs, seed + web, len(some), (web, webs))
 

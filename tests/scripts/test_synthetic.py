@@ -30,9 +30,9 @@ def test_a_seed_makes_one_graph() -> None:
     assert not np.array_equal(one[2], other[2])
 
 
-def test_a_large_crawl_is_several_webs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(made_crawl, "LINKS_A_WEB", 20_000)
-    archives = [dict(pages) for pages in made_crawl.crawled(50_000, seed=1, archives=6)]
+def test_a_large_crawl_is_several_webs() -> None:
+    made = made_crawl.crawled(50_000, seed=1, archives=6, most=20_000)
+    archives = [dict(pages) for pages in made]
     assert len(archives) == 6
     for number, pages in enumerate(archives):
         uris = {uri for source, targets in pages.items() for uri in (source, *targets)}

@@ -21,7 +21,8 @@ GROUPS = {
     "Ranking": f"""--method --name {" ".join(each.option for each in INPUTS)}
         --iterations --tolerance --max-rounds""",
     "Precedence": "--bins --unlisted --classes-over --ties --spellings --aliases --digits --eta",
-    "Filters": "--status --type --host --match --captured",
+    "Filters": """--status --type --host --match --captured --not-captured --min-links
+        --linked-from --new-since""",
     "Validation": """--validate --min-agreement --policy --opic-error --max-visits --seed
         --virtual-page""",
     "Plan": "--budget --horizon --due --objective --shortest-interval",

@@ -24,10 +24,12 @@ from hypothesis import strategies as st
 from support.crawls import FORKED, INLINE, crawlrank, environment, ok
 from support.drawing import examples
 from support.inputs.samples import write
+from support.inputs.several_crawls import first_crawl, second_crawl
 from support.paths import LOOPBACK, REFERENCE
 from support.runs import finished, ranked, shared_warc
 from surt import surt
 
+import crawlrank as crawlrank_of_python
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.pipeline.precedence.filters import (
     SELECTORS,
@@ -74,6 +76,11 @@ PATTERNS = ("/p[0-9]", "^https:", "html$", "(?i)INDEX", "/~[a-e]", "")
 Choice = tuple[tuple[str, str], Meets]
 CHOICES: list[Choice] = [
     (("--captured", ""), lambda row: row["captures"] > 0),
+    (("--not-captured", ""), lambda row: row["captures"] == 0),
+    *(
+        (("--min-links", str(least)), lambda row, least=least: (row["links_in"] or 0) >= least)
+        for least in (1, 2, 5)
+    ),
     *(
         (
             ("--status", words),
@@ -88,7 +95,9 @@ CHOICES: list[Choice] = [
         for pattern in PATTERNS
     ),
 ]
-choices = st.lists(st.sampled_from(CHOICES), max_size=3, unique_by=lambda choice: choice[0][0])
+choices = st.lists(
+    st.sampled_from(CHOICES), max_size=3, unique_by=lambda choice: choice[0][0].replace("not-", "")
+)
 
 
 class Exported:
@@ -133,7 +142,11 @@ def filters_of(chosen: list[Choice], top: int | None) -> PageFilters:
     given: dict[str, Any] = {"top": top}
     for (option, word), _ in chosen:
         field, _ = SELECTORS[option]
-        given[field] = {"captured": True, "match": word}.get(field, (word,))
+        if field == "min_links":
+            given[field] = int(word)
+        else:
+            given[field] = True if not word and field != "match" else (word,)
+            given[field] = word if field == "match" else given[field]
     return PageFilters(**given)
 
 
@@ -147,7 +160,7 @@ def test_filters_take_what_a_comprehension_takes(
     order = [*SELECTORS]
     for option, meets in sorted(chosen, key=lambda choice: order.index(choice[0][0])):
         left = [row for row in left if meets(row)]
-        shown = option[0] if option[0] == "--captured" else " ".join(option)
+        shown = option[0] if option[0].endswith("captured") else " ".join(option)
         counts.append((shown, sum(map(meets, rows)), len(left)))
     table = PageTable(exported.db, conditions(filters_of(chosen, top)), top)
     if not left:
@@ -197,6 +210,7 @@ CASES: list[tuple[str, tuple[str, ...], int | None]] = [
     ),
     ("heritrix", ("--status 400-499", "--match (?i)INDEX"), 3),
     ("seeds", ("--type html", "--host 127.0.0.2:18082"), None),
+    ("jsonl", ("--not-captured", "--min-links 2"), None),
     ("heritrix", ("--captured", "--host 127.0.0.2:18082"), None),
     ("seeds", ("--host *.uci.edu",), None),
 ]
@@ -222,6 +236,50 @@ def test_drawn_commands_take_what_a_comprehension_takes(
     form: str, chosen: list[Choice], top: int | None, exported: Exported
 ) -> None:
     require_same(form, chosen, top, exported)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2:18082", "nobody.example"])
+def test_pages_linked_from_a_host(host: str, exported: Exported) -> None:
+    opened = crawlrank_of_python.open(exported.work)
+    keys = opened.keys()["key"].to_pylist()
+    own = surt(f"http://{host}/").partition(")")[0]
+    linked = {
+        keys[to]
+        for source, to in zip(*(ids.tolist() for ids in opened.edges()), strict=True)
+        if keys[source].startswith((f"{own})", f"{own}:"))
+    }
+    left = [row for row in exported.rows if row["key"] in linked]
+    given = "export", exported.work, "--format", "jsonl", "--output", "-", "--linked-from", host
+    if host == "nobody.example":
+        assert crawlrank(*given).code == 3
+        return
+    assert 0 < len(left) < len(exported.rows)
+    assert [json.loads(line) for line in ok(*given).out.splitlines()] == left
+    scores = opened.scores(linked_from=host)
+    assert scores["key"].to_pylist() == [row["key"] for row in left]
+
+
+def test_pages_that_an_earlier_run_does_not_know(tmp_path: Path) -> None:
+    options = ("--nodes", "all", "--no-validate")
+    earlier, later = (finished(crawl(tmp_path), *options) for crawl in (first_crawl, second_crawl))
+    given = "export", later, "--format", "jsonl", "--output", "-"
+    rows = [json.loads(line) for line in ok(*given).out.splitlines()]
+    known = {*crawlrank_of_python.open(earlier).uris()["key"].to_pylist()}
+    new = [row for row in rows if row["key"] not in known]
+    assert 0 < len(new) < len(rows)
+    said = ok(*given, "--new-since", earlier)
+    assert [json.loads(line) for line in said.out.splitlines()] == new
+    text = finished(first_crawl(tmp_path), *options, *INLINE)
+    assert ok(*given, "--new-since", text).out == said.out
+
+
+def test_runs_with_other_keys_are_not_compared(tmp_path: Path) -> None:
+    kept_www = finished(LOOPBACK, "--keep-www")
+    given = "export", finished(LOOPBACK), "--output", tmp_path / "p.txt", "--new-since"
+    said = crawlrank(*given, kept_www)
+    assert (said.code, "--keep-www" in said.err, str(kept_www) in said.err) == (3, True, True)
+    said = crawlrank(*given, tmp_path / "none")
+    assert (said.code, str(tmp_path / "none") in said.err) == (3, True)
 
 
 def test_every_format_is_filtered(exported: Exported, tmp_path: Path) -> None:
@@ -359,7 +417,12 @@ def test_values_that_are_none(option: str, value: str, said: str, tmp_path: Path
 
 def test_filters_that_need_captures(tmp_path: Path) -> None:
     scores = write(tmp_path / "scores.txt", [b"1.0\thttp://a.example/\texample,a)/"])
-    for option, cure in ((["--status", "200"], "export WORK"), (["--captured"], "--uris")):
+    for option, cure in (
+        (["--status", "200"], "export WORK"), (["--min-links", "2"], "export WORK"),
+        (["--linked-from", "a.example"], "export WORK"), (["--new-since", tmp_path], "export WORK"),
+        (["--captured"], "--uris"), (["--not-captured"], "--uris"),
+        (["--captured", "--not-captured"], "leave no page"),
+    ):  # fmt: skip
         said = crawlrank("export-precedence", scores, "--output", "-", *option)
         assert (said.code, cure in said.err) == (2, True)
 
