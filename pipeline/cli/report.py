@@ -33,6 +33,14 @@ MOST = 10_000  # pages
     " all others).",
 )
 @option("--against", "older", type=OUTPUT, help="Work folder of an older crawl to compare with.")
+@option(
+    "--crawl-log",
+    "crawl_logs",
+    type=OUTPUT,
+    multiple=True,
+    help="A crawl.log of the crawl, the folder of such, or a job of Heritrix: says why important"
+    " pages were not captured. May be given several times.",
+)
 @option("--top", type=click.IntRange(1, MOST), default=1000, help="Pages to list, best first.")
 @option("--output", "page", type=OUTPUT, help="File to write, such as report.html.")
 @json_option
@@ -42,6 +50,7 @@ def report(
     work: Path,
     rankings: tuple[str, ...],
     older: Path | None,
+    crawl_logs: tuple[Path, ...],
     top: int,
     page: Path | None,
     output: Path | None,
@@ -49,8 +58,9 @@ def report(
     progress: Progress,
 ) -> None:
     """The page is one file that works without a network, from a disk or out of a mail. It has
-    what went in, damage, links, the graph, scores with their reasons, classes, hosts, and how the
-    run went. A run that is not finished is shown as far as it is done.
+    what went in, damage, links, the graph, scores with their reasons, the important pages that the
+    crawl has not, classes, hosts, and how the run went. A run that is not finished is shown as far
+    as it is done.
     """
     from crawlrank.pipeline.analysis.report.html import report_page
     from crawlrank.pipeline.analysis.report.report import SCHEMA, ReportRequest
@@ -59,9 +69,9 @@ def report(
     if page is None and output is None:
         raise click.UsageError("--output FILE is needed, or --json FILE")
     require_manifest(work)
-    check_files(page, output, inputs=[])
+    check_files(page, output, inputs=[*crawl_logs])
     names, left_out = _chosen(work, rankings)
-    request = ReportRequest(work, names, older, top, memory.budget, left_out)
+    request = ReportRequest(work, names, older, top, memory.budget, left_out, crawl_logs)
     with database_beside(memory) as (db, near), consecutive(progress.reporter) as begin:
         document = reported(request, db, near, begin)
     write_json(SCHEMA, document, output)

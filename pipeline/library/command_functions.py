@@ -234,13 +234,14 @@ def report(
     progress: OnProgress | None = None,
     ranking: Strings = (),
     against: StrPath | None = None,
+    crawl_log: Strings = (),
     top: int = 1000,
     memory: str | int | None = None,
 ) -> dict[str, Any]:
     """The numbers of a run and its ranking. output: a file for the page that shows them.
 
     ranking: labels of the rankings to show (default: all). against: work folder of an older crawl.
-    top: pages to list.
+    crawl_log: of Heritrix, which say why pages were not captured. top: pages to list.
     """
     return document("report", (), _given(report, locals()), progress)
 

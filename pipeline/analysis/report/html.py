@@ -208,7 +208,7 @@ def _are(number: int) -> str:
 
 
 SCORES = ("score", "best", "score_highest", "score_lowest", "highest", "lowest", "gives")
-OF_RANKING = ("scores", "classes", "hosts", "sites")  # sections
+OF_RANKING = ("scores", "missed", "classes", "hosts", "sites")  # sections
 
 
 def with_proved_digits(document: Mapping[str, Any]) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from crawlrank.pipeline.analysis.report.graph_section import (
     sites_section,
     structure_section,
 )
+from crawlrank.pipeline.analysis.report.missed_section import missed_section
 from crawlrank.pipeline.analysis.report.run_section import (
     beans,
     commands,
@@ -52,13 +53,17 @@ from crawlrank.pipeline.workfolder.results.opened import open_finished
 SCHEMA = "crawlrank-report-1"
 NODE_BYTES = 2 * 64  # scores, classes and places 47, of the structure 17; twice, for DuckDB
 BESIDE = 50  # pages listed of each further ranking
+OF_DATASETS = (
+    "captured_hosts", "structure", "scores", "missed", "classes", "hosts", "sites", "opic", "beans",
+)  # fmt: skip
 MOVED, LINKS = 10, 3  # pages of each kind in a comparison, and links of each
 
 
 class ReportRequest(NamedTuple):
     """What a report is of. labels: of rankings, the first being the one that is described. older:
     a work folder that it is compared with. top: pages listed. budget: bytes. left_out: rankings
-    that are stale or not finished, which nobody asked for."""
+    that are stale or not finished, which nobody asked for. crawl_logs: that say why pages were
+    missed."""
 
     work: Path
     labels: Sequence[str]
@@ -66,6 +71,7 @@ class ReportRequest(NamedTuple):
     top: int
     budget: int
     left_out: Sequence[str] = ()
+    crawl_logs: Sequence[Path] = ()
 
 
 def report(
@@ -120,9 +126,7 @@ def _of_manifest(request: ReportRequest, work: Path, manifest: Manifest) -> dict
         "links": links_section(manifest),
         "graph": counts_section(manifest),
         "rounds": rounds_section(manifest),
-        **dict.fromkeys(
-            ("captured_hosts", "structure", "scores", "classes", "hosts", "sites", "opic", "beans")
-        ),
+        **dict.fromkeys(OF_DATASETS),
         "rankings": [],
         "changes": None,
     }
@@ -144,6 +148,8 @@ def _of_datasets(
     sections["structure"] = structure_section(side, csr)
     begin("best pages")
     sections["scores"] = scores_section(side, csr, request.top)
+    begin("missed pages")
+    sections["missed"] = missed_section(side, csr, request.top, request.crawl_logs)
     begin("hosts")
     return sections | {"hosts": hosts_section(side, csr)}
 
