@@ -227,6 +227,7 @@ SUBGROUPS = {
 
 @click.group(cls=CommandGroup, context_settings=SETTINGS, commands={**_stubs(""), **SUBGROUPS})
 @click.option(
+    "-V",
     "--version",
     is_flag=True,
     is_eager=True,

@@ -21,6 +21,7 @@ from crawlrank.pipeline.cli.outputs import (
     STDOUT,
     check_ending,
     check_files,
+    ending_of,
     print_counts,
     require_ending,
 )
@@ -167,18 +168,36 @@ def format_option(*forms: str) -> Decorator:
             " sites: the table of a ranking of sites, .csv, .tsv or .parquet. text: the files of"
             " the recipe."
         )
-    return option("--format", "form", type=click.Choice(forms), default=forms[0], help=text)
+    return click.option(
+        "--format",
+        "form",
+        type=click.Choice(forms),
+        show_default=f"that of the ending of --output, else {forms[0]}",
+        help=text,
+    )
+
+
+def output_option(what: str) -> Decorator:
+    text = f"{what}; `-`: standard output, which is the default but for a terminal."
+    return click.option("--output", type=OUTPUT, default=None, help=text)
+
+
+def _chosen(output: Path | None, form: str | None) -> tuple[Path, str]:
+    """The output and the format that a user has named, or has not."""
+    if output is None:
+        if form in FOLDERS or sys.stdout.isatty():
+            raise click.UsageError("--output is needed: name a file, a folder for --format text")
+        output = STDOUT
+    if form is None:
+        ending = ending_of(output) if "." in output.name else ""
+        form = ending if ending in ENDINGS else PAGES[0]
+    return output, form
 
 
 @command("export")
 @work_option
 @ranking_option
-@option(
-    "--output",
-    type=OUTPUT,
-    required=True,
-    help="File to write; with --format text a folder; `-`: standard output.",
-)
+@output_option("File to write; with --format text a folder")
 @format_option(*PAGES, "sites", *FOLDERS)
 @filter_options
 @precedence_options
@@ -191,8 +210,8 @@ def format_option(*forms: str) -> Decorator:
 def export(
     work: Path,
     ranking: str | None,
-    output: Path,
-    form: str,
+    output: Path | None,
+    form: str | None,
     filters: PageFilters,
     precedence: PrecedenceOptions,
     digits: int | None,
@@ -201,6 +220,7 @@ def export(
     crawler-beans-fragment.xml, the beans with which Heritrix uses it. Other formats are one file.
     Filters such as --status take a part of the pages, and never change the class of one.
     """
+    output, form = _chosen(output, form)
     folder = ranking_folder(work, ranking)
     if form not in PAGES:
         _refuse_options_of_pages(form)
@@ -223,7 +243,7 @@ def export(
 @command("step export-precedence")
 @click.argument("scores")
 @option("--uris", help="Spellings of each key; without them the URIs of the scores are listed.")
-@option("--output", type=OUTPUT, required=True, help="File to write; `-`: standard output.")
+@output_option("File to write")
 @format_option(*PAGES)
 @filter_options
 @precedence_options
@@ -233,8 +253,8 @@ def export(
 def export_precedence(
     scores: str,
     uris: str | None,
-    output: Path,
-    form: str,
+    output: Path | None,
+    form: str | None,
     filters: PageFilters,
     precedence: PrecedenceOptions,
     eta: float | None,
@@ -242,6 +262,7 @@ def export_precedence(
     report: Path | None,
 ) -> None:
     """SCORES are those of join-scores, and this command is `export` for them."""
+    output, form = _chosen(output, form)
     _check_usage(form, output)
     require_sources(filters, work=False, uris=bool(uris))
     check_files(output, inputs=[scores, *([uris] if uris else [])])

@@ -286,7 +286,7 @@ def export(
     output: StrPath,
     *,
     ranking: str | None = None,
-    format: str = "heritrix",
+    format: str | None = None,
     captured: bool = False,
     not_captured: bool = False,
     min_links: int | None = None,
@@ -305,8 +305,9 @@ def export(
     aliases: Strings = PrecedenceOptions.aliases,
     digits: int | None = None,
 ) -> None:
-    """Write the precedence file of a finished run, or with `format` a list for another crawler,
-    the table of a ranking of sites, or, into a folder, text files.
+    """Write the precedence file of a finished run, or with `format` a list for another crawler, the
+    table of a ranking of sites, or, into a folder, text files. The ending of output may say the
+    format.
 
     From captured to top: filters, which take a part of the pages and never change the class of one.
     """

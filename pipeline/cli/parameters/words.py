@@ -43,7 +43,9 @@ TABLES = {
 
 def renamed(args: Sequence[str]) -> tuple[list[str], str]:
     """The words of a command line with today's name of the command, and a sentence that says the
-    name, empty if it is today's already."""
+    name, empty if it is today's already. `help COMMAND` is `COMMAND --help`."""
+    if args and args[0] == "help":
+        args = [*args[1:], "--help"]
     name, rest = (args[0], list(args[1:])) if args else ("", [])
     words = COMMANDS.get(name, (name,) if args else ())
     if name == "export-precedence":

@@ -45,6 +45,7 @@ def test_version() -> None:
     assert re.fullmatch(
         r"crawlrank, version \S+, extraction: (Python|compiled)\n", ok("--version").out
     )
+    assert ok("-V") == ok("--version")
 
 
 def test_the_group_says_what_it_is_for() -> None:

@@ -133,3 +133,15 @@ def test_a_state_needs_heritrix(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     monkeypatch.delenv("HERITRIX_HOME", raising=False)
     said = crawlrank("audit", SAMPLES / "heritrix-loopback.crawl.log", "--state", tmp_path)
     assert (said.code, "--state needs --heritrix" in said.err) == (2, True), said
+
+
+@pytest.mark.parametrize(
+    "words", [(), ("export",), ("step", "canonicalize"), ("step",), ("check",)], ids=" ".join
+)
+def test_help_is_a_command_too(words: tuple[str, ...]) -> None:
+    assert ok("help", *words) == ok(*words, "--help")
+
+
+def test_help_for_a_command_that_is_none() -> None:
+    said = crawlrank("help", "nothing")
+    assert (said.code, "No such command 'nothing'" in said.err) == (2, True)

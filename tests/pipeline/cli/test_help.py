@@ -84,6 +84,6 @@ def test_the_list_of_commands_cuts_no_sentence(monkeypatch: pytest.MonkeyPatch) 
     said = ok("--help").out
     assert "..." not in said.partition("\n")[2]
     first = {words: sentence for words, (_, sentence) in COMMANDS.items() if " " not in words}
-    listed = dict(re.findall(r"^  ([a-z-]+) {2,}(.*)$", said, re.MULTILINE))
+    listed = dict(re.findall(r"^  (?:-V, )?([a-z-]+) {2,}(.*)$", said, re.MULTILINE))
     assert {**first, **commands.GROUPS, "--version": "Show the version and exit."} == listed
     assert {*main.commands} == listed.keys() - {"--version"}

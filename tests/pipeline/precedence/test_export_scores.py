@@ -142,6 +142,27 @@ def test_urls_that_need_quotes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "form"),
+    [("a.csv", "csv"), ("a.JSONL.gz", "jsonl"), ("a.parquet", "parquet"), ("a.txt", "heritrix"),
+     ("csv", "heritrix")],
+)  # fmt: skip
+def test_the_ending_says_the_format(
+    name: str, form: str, works: dict[str, Path], tmp_path: Path
+) -> None:
+    ok("export", works["text"], "--output", tmp_path / name)
+    ok("export", works["text"], "--output", tmp_path / "same" / name, "--format", form)
+    assert (tmp_path / name).read_bytes() == (tmp_path / "same" / name).read_bytes()
+
+
+def test_a_pipe_gets_the_pages(works: dict[str, Path]) -> None:
+    for form in ("seeds", "heritrix"):
+        given = "export", works["text"], "--format", form
+        assert ok(*given).out == ok(*given, "--output", "-").out != ""
+    said = crawlrank("export", works["text"], "--format", "text")
+    assert (said.code, "--output is needed" in said.err) == (2, True)
+
+
+@pytest.mark.parametrize(
     ("form", "name"),
     [
         ("csv", "b.parquet"),
@@ -164,10 +185,8 @@ def test_a_name_of_another_format(
     ("given", "reason"),
     [
         ("export --output p", "Missing argument 'WORK'"),
-        ("export w", "Missing option '--output'"),
         ("export s.txt --work w --output p", "unexpected extra argument (s.txt)"),
         ("step export-precedence --output p", "Missing argument 'SCORES'"),
-        ("step export-precedence s.txt", "Missing option '--output'"),
         ("step export-precedence s.txt --output p --work w", "No such option '--work'"),
     ],
 )
