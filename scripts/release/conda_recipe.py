@@ -55,7 +55,7 @@ def recipe(project: dict[str, Any], sha256: str) -> str:
         "build": {
             "number": 0,
             "script": {
-                "env": {"HATCH_BUILD_HOOKS_ENABLE": "1"},
+                "env": {"CRAWLRANK_COMPILE": "1"},
                 "content": ["${{ PYTHON }} -m pip install . -vv --no-deps --no-build-isolation"],
             },
             "skip": ["win", f"not {pythons}"],
