@@ -122,7 +122,7 @@ def selection_for(page: PageText, options: HtmlOptions) -> Selection:
 # robots meta, X-Robots-Tag).
 Kind = tuple[str, str, bool]
 ReferenceGroup = tuple[list[RawReference] | References, Kind]  # neighbours of one kind
-_ANCHOR: Kind = ("L", "a/@href", False)
+ANCHOR: Kind = ("L", "a/@href", False)
 _IN_UTF_8 = "; charset=utf-8"
 _DEEPEST_SRCDOC = 3
 _DEEPEST_SHADOW = 32  # shadow roots in shadow roots
@@ -183,6 +183,16 @@ class Document:
         """Whether no more references are read, as there are too many."""
         return self.size >= MOST_REFERENCES
 
+    @property
+    def anchors(self) -> References | None:
+        """The references of a page that has nothing but plain anchors, as most pages do."""
+        if len(self.references) != 1 or self.base or self.framed or self.nofollow:
+            return None
+        references, kind = self.references[0]
+        if isinstance(references, References) and kind is ANCHOR and not self.options.kinds:
+            return references
+        return None
+
     def written(self) -> Iterator[str]:
         """The references as text."""
         for group, _ in self.references:
@@ -206,7 +216,7 @@ class Document:
     def _take(self, scanned: list[References | ScannedTag], selection: Selection) -> None:
         for one in scanned:
             if type(one) is References:
-                self.references.append((one, _ANCHOR))
+                self.references.append((one, ANCHOR))
             else:
                 self._take_tag(one, selection)  # type: ignore[arg-type]
         self._count()
@@ -259,8 +269,8 @@ class Document:
                 element == "a" and "href" in attributes and not selection.styled
                 and "rel" not in attributes and "xlink:href" not in attributes
             ):  # nearly all elements; by rules it takes three times as long  # fmt: skip
-                if kind is not _ANCHOR:
-                    kind, add = _ANCHOR, self._group(_ANCHOR).append
+                if kind is not ANCHOR:
+                    kind, add = ANCHOR, self._group(ANCHOR).append
                 add(attributes["href"] or "")
                 continue
             kind = None

@@ -28,6 +28,7 @@ from crawlrank.jobs.kernel.formats.rows import (
 from crawlrank.jobs.kernel.keys.idna2003 import as_idna_2003
 from crawlrank.jobs.kernel.keys.uris import base_uri
 from crawlrank.jobs.kernel.links.html_documents import (
+    ANCHOR,
     DEFAULT_OPTIONS,
     MOST_REFERENCES,
     Document,
@@ -95,6 +96,11 @@ def html_link_groups(
     if not (document.references or document.framed):
         return iter(())
     examples = {} if examples is None else examples
+    anchors = document.anchors
+    if anchors is not None and document.size <= most and len(page) <= SHORT_BASE:
+        base = _PageBase(page, text, text, as_heritrix=options.as_heritrix)
+        hop, context, nofollow = ANCHOR
+        return iter([(base.targets(anchors, counters, examples), hop, context, nofollow, None)])
     other = elsewhere(page) if options.kinds else ""
     return _PageJoining(document.page, counters, examples, most).links(document, page, other)
 
