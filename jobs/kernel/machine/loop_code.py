@@ -52,6 +52,8 @@ _MOST = 2**63
 _owners: list[Any] = []  # of the code, for as long as the process lives
 _making = threading.Lock()  # one loop at a time, as numba does
 _PACKAGE = __name__.partition(".")[0]
+_HEAD = object.__basicsize__  # bytes of an object before its own fields
+_read = ctypes.c_size_t.from_address
 
 
 @cache
@@ -74,6 +76,27 @@ def kind_of(value: object) -> Kind | None:
     return type(value)
 
 
+def address_by_interface(array: np.ndarray) -> int:
+    """The address of the first element."""
+    address: int = array.__array_interface__["data"][0]
+    return address
+
+
+def address_by_struct(array: np.ndarray) -> int:
+    """The address, read where numpy's C structure of an array has it, after the head of a Python
+    object, in a sixth of the time."""
+    return _read(id(array) + _HEAD).value
+
+
+@cache
+def address_function() -> Callable[[np.ndarray], int]:
+    """What gives the address of the first element of an array in the least time."""
+    for probe in (np.empty(3), np.arange(9)[2:], np.frombuffer(b"read only", np.uint8)):
+        if address_by_struct(probe) != address_by_interface(probe):
+            return address_by_interface
+    return address_by_struct
+
+
 class Parameter(NamedTuple):
     """A parameter of the code. type: that of a number; `*` ends that of an address. value: the
     expression of what it is called with."""
@@ -94,7 +117,7 @@ def _parameters(kind: Kind, name: str, value: str) -> tuple[list[Parameter], str
         parts = [_parameters(each, f"{name}_{i}", f"{value}[{i}]") for i, each in enumerate(rest)]
         expression = "".join(f"{each}, " for _, each in parts)
         return [each for some, _ in parts for each in some], f"({expression})"
-    address = f'{value}.__array_interface__["data"][0]'
+    address = f"address({value})"
     data = Parameter(name, f"{first.name if first.isnative else first.str}*", address)
     sizes = [Parameter(f"{name}_{i}", "int64", f"{value}.shape[{i}]") for i in range(rest[0])]
     shape = "".join(f"{size.name}, " for size in sizes)
@@ -190,7 +213,11 @@ class LoopCode(NamedTuple):
         native, owner = loaded(code, "loop", [*kinds, *(ctypes.c_void_p for _ in addresses)])
         _owners.append(owner)
         values: dict[str, Any] = {"native": native, "unpack": unpacking.unpack}
-        values |= {"room": ctypes.c_int64 * len(addresses), "addressof": ctypes.addressof}
+        values |= {
+            "address": address_function(),
+            "room": ctypes.c_int64 * len(addresses),
+            "addressof": ctypes.addressof,
+        }
         call = f" native({', '.join([*(each.value for each in parameters), *addresses])})"
         lines = [f"def call({', '.join(f'a{i}' for i in range(len(self.kinds)))}):"]
         if addresses:

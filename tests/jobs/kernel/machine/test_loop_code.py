@@ -16,7 +16,13 @@ import numpy as np
 import pytest
 from support.paths import ROOT
 
-from crawlrank.jobs.kernel.machine.loop_code import LoopCode, kind_of
+from crawlrank.jobs.kernel.machine.loop_code import (
+    LoopCode,
+    address_by_interface,
+    address_by_struct,
+    address_function,
+    kind_of,
+)
 from crawlrank.jobs.kernel.machine.machine_code import loop
 
 SCALE = 3
@@ -279,3 +285,14 @@ def test_a_program_that_is_a_file_keeps_its_loops_in_the_users_folder(tmp_path: 
         )  # fmt: skip
         assert done.stdout == f"10.0 {with_numba}\n"
     assert list((tmp_path / "caches" / "crawlrank").glob("program.total-*.native"))
+
+
+def test_addresses_are_those_of_the_array_interface(tmp_path: Path) -> None:
+    mapped = np.memmap(tmp_path / "array", np.uint8, "w+", shape=100)
+    arrays = [
+        np.zeros(0), np.arange(9)[3:], np.arange(9)[::-1], np.ones((3, 4))[1:], np.array(5.0),
+        np.frombuffer(b"read only", np.uint8), np.zeros(4, ">i4"), mapped, mapped[7:],
+        np.zeros(1 << 22), np.ma.masked_equal(np.arange(3), 1), np.zeros(2, "datetime64[s]"),
+    ]  # fmt: skip
+    assert [*map(address_by_struct, arrays)] == [*map(address_by_interface, arrays)]
+    assert address_function() is address_by_struct
