@@ -7,7 +7,8 @@ Each way gets a new environment, an empty home folder, and a clone of the last c
 is named, all are tried. Prints the seconds of the installation, the MB of the environment, and the
 seconds of the first crawl and of a second one. All precedence files and lists of pages must be
 equal byte for byte.
---write puts the table into docs/install.md. Needs the package index; pip brings pipx and uv.
+--write puts their rows into the table of docs/install.md. Needs the package index; pip brings pipx
+and uv.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,7 +29,10 @@ from image import as_another_user, build_image
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "install.md"
-BLOCK = re.compile(r"(<!-- installs -->\n).*?(<!-- end of installs -->)", re.DOTALL)
+BLOCK = re.compile(
+    r"(?<=<!-- installs -->\n```text).*?(?=```\n\n<!-- end of installs -->)", re.DOTALL
+)
+HEADER = f"{'way':57}seconds      MB  first crawl  second one"
 ARCHIVE = "sample_data/heritrix-loopback.warc.gz"
 #: way -> the line of the page, and the installer that it needs
 WAYS = {
@@ -160,25 +165,32 @@ def row(way: str, outcome: Outcome) -> str:
     return f"{WAYS[way][0]:57}{numbers}{outcome.first:13.1f}{outcome.second:12.1f}"
 
 
+def with_rows(page: str, rows: Mapping[str, str]) -> str:
+    """The page with these rows by way in its table. Rows of other ways stay."""
+    (table,) = re.findall(BLOCK, page)
+    lines = {line[:57].rstrip(): line for line in table.splitlines()} | {
+        WAYS[way][0]: line for way, line in rows.items()
+    }
+    known = [lines[name] for name, _ in WAYS.values() if name in lines]
+    return BLOCK.sub("\n".join(["", HEADER, *known, ""]), page)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("ways", nargs="*", choices=[*WAYS, []], metavar="WAY")
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
-    lines = [f"{'way':57}seconds      MB  first crawl  second one"]
-    print(lines[0], flush=True)
-    files = set()
+    print(HEADER, flush=True)
+    rows, files = dict[str, str](), set[bytes]()
     for way in given.ways or WAYS:
         outcome = attempt(way)
         files.add(outcome.results)
-        lines.append(row(way, outcome))
-        print(lines[-1], flush=True)
+        rows[way] = row(way, outcome)
+        print(rows[way], flush=True)
     if len(files) > 1:
         sys.exit("the precedence files or the lists of pages differ")
     if given.write:
-        table = "```text\n" + "\n".join(lines) + "\n```\n"
-        text = PAGE.read_text()
-        PAGE.write_text(BLOCK.sub(lambda match: f"{match[1]}\n{table}\n{match[2]}", text))
+        PAGE.write_text(with_rows(PAGE.read_text(), rows))
 
 
 if __name__ == "__main__":
