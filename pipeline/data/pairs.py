@@ -37,6 +37,7 @@ Value = TypeVar("Value")
 FILL_BYTES = 25  # a pair: as it came, among all, marked as distinct, copied
 MERGE_BYTES = 96  # a pair of a range: read, joined, marked, copied, unpacked, passed on, held
 LEAST = 1 << 10
+RANGE = 1 << 20  # pairs of a range, however large the budget: threads merge the next meanwhile
 
 
 @dataclass(frozen=True)
@@ -214,7 +215,7 @@ def distinct_pairs(
     """
     packing, runs = Packing.of(bound), _Runs(folder)
     size = max(least, budget // FILL_BYTES // threads)
-    range_size = max(least, budget // MERGE_BYTES // threads)
+    range_size = max(least, min(RANGE, budget // MERGE_BYTES // threads))
     with ThreadPoolExecutor(threads) as pool:
         _Filling(streams, packing, size, runs).run(pool, threads)
         for slab, of_slab in runs.settled().items():

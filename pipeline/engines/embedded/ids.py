@@ -21,6 +21,7 @@ from crawlrank.jobs.kernel.errors import no_nodes
 from crawlrank.jobs.kernel.formats import datasets
 from crawlrank.pipeline.data.arrays import save
 from crawlrank.pipeline.data.csr import id_type
+from crawlrank.pipeline.data.database import read_ahead
 from crawlrank.pipeline.data.key_numbers import missing, numbered, open_ids
 from crawlrank.pipeline.data.parquet import CHECKED, parquet_batches, schema_of
 from crawlrank.pipeline.ranking.classes import SpelledNodes, tie_weights
@@ -59,7 +60,7 @@ def assign_ids(uris: Path, output: Path, *, nodes: str = "linked") -> IdCounts:
 
 def _batches(uris: Path, *columns: str, keys: int | None = None) -> Iterator[list[Any]]:
     """Columns of uris, a batch at a time: the key number as an array, then the given ones."""
-    rows = parquet_batches(uris, ("number", *columns))
+    rows = read_ahead(parquet_batches(uris, ("number", *columns)))
     for batch in numbered(uris, rows, keys):
         if len(batch):
             numbers, *rest = batch.columns
