@@ -60,7 +60,7 @@ def assign_ids(uris: Path, output: Path, *, nodes: str = "linked") -> IdCounts:
 
 def _batches(uris: Path, *columns: str, keys: int | None = None) -> Iterator[list[Any]]:
     """Columns of uris, a batch at a time: the key number as an array, then the given ones."""
-    rows = read_ahead(parquet_batches(uris, ("number", *columns)))
+    rows = parquet_batches(uris, ("number", *columns))
     for batch in numbered(uris, rows, keys):
         if len(batch):
             numbers, *rest = batch.columns
@@ -74,7 +74,7 @@ def _noded(uris: Path, *, everything: bool) -> npt.NDArray[np.bool_]:
         keys = int(numbers[-1]) + 1
     noded = np.full(keys, everything)
     if not everything:
-        for numbers, links in _batches(uris, "links", keys=keys):
+        for numbers, links in read_ahead(_batches(uris, "links", keys=keys)):
             noded[numbers[links.to_numpy() > 0]] = True
     return noded
 
@@ -89,7 +89,7 @@ def _write_map(uris: Path, ids: npt.NDArray[Any], path: Path) -> None:
             **CHECKED,
         ) as rows,
     ):  # fmt: skip
-        for numbers, keys in _batches(uris, "key", keys=len(ids)):
+        for numbers, keys in read_ahead(_batches(uris, "key", keys=len(ids))):
             first = np.flatnonzero(np.diff(numbers, prepend=latest))  # spelling of each key
             latest = int(numbers[-1])
             nodes = ids[numbers[first]]
