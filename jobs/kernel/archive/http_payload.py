@@ -35,6 +35,7 @@ from crawlrank.jobs.kernel.archive.record_headers import (
 from crawlrank.jobs.kernel.formats.rows import with_digest_of
 
 LONGEST_TYPE = 1024  # characters of a value that are read
+LONGEST_KEPT = 1024  # of what is remembered: longer ones of a hostile archive would fill the memory
 _NAME = "content-type"
 _TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 # One type and at most a charset, which need no reading.
@@ -62,9 +63,13 @@ def content_type(fields: Fields) -> str:
     return media_type(every(fields, _NAME))
 
 
-@lru_cache(1000)  # a crawl has few different ones
 def media_type(values: tuple[str, ...]) -> str:
     """The media type, read as by `content_type`, from the values of the header's fields."""
+    is_short = sum(map(len, values)) + len(values) <= LONGEST_KEPT
+    return _kept_media_type(values) if is_short else _media_type(values)
+
+
+def _media_type(values: tuple[str, ...]) -> str:
     chosen = MediaType("", "")
     for one in _listed(values):
         if one.essence == chosen.essence and not one.charset:
@@ -74,6 +79,9 @@ def media_type(values: tuple[str, ...]) -> str:
         match = _WORD.match(values[0].strip()) if values else None
         return match[0][:LONGEST_TYPE] if match else ""
     return f"{chosen.essence};charset={chosen.charset}" if chosen.charset else chosen.essence
+
+
+_kept_media_type = lru_cache(1000)(_media_type)  # a crawl has few different ones
 
 
 def _listed(values: tuple[str, ...]) -> Iterator[MediaType]:
@@ -182,11 +190,17 @@ def _line_begins(block: bytes, begin: int) -> int | None:
     return at if _START.match(block, at) else None
 
 
-@lru_cache(1000)  # nearly all have one of few
 def status_of(line: str) -> int | None:
     """line: the first one of a response."""
+    return _kept_status(line) if len(line) <= LONGEST_KEPT else _status(line)
+
+
+def _status(line: str) -> int | None:
     status = _STATUS.match(line)
     return int(status[1]) if status else None
+
+
+_kept_status = lru_cache(1000)(_status)  # nearly all have one of few
 
 
 def decode(fields: Fields, block: bytes, limit: int, digest: str = "") -> Decoded:

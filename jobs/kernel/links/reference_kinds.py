@@ -28,6 +28,7 @@ from crawlrank.jobs.kernel.formats.rows import UNKNOWN, Link
 from crawlrank.jobs.kernel.keys.uris import resolve
 
 DEEPEST = 32  # directories
+LONGEST_KEPT = 1024  # bytes of what is remembered, so that no archive can fill the memory
 BETWEEN = b","
 NETWORK_PATH, ABSOLUTE_PATH, QUERY, SAME_DOCUMENT = b"//", b"/", b"?", b"#"
 _DIRECTORIES = [b"~%d~" % level for level in range(DEEPEST)]
@@ -41,9 +42,13 @@ def elsewhere(uri: str) -> str:
     return ("http" if uri.startswith("https:") else "https") + _PAGE.decode()
 
 
-@lru_cache(1 << 16)
 def kind_of(target: bytes, other: bytes) -> bytes:
     """The kind of a reference. other: its target on the page `elsewhere`."""
+    is_short = len(target) + len(other) <= LONGEST_KEPT
+    return _kept_kind(target, other) if is_short else _kind(target, other)
+
+
+def _kind(target: bytes, other: bytes) -> bytes:
     if target == other:
         return UNKNOWN
     rest = other[other.find(b":") :]
@@ -59,6 +64,9 @@ def kind_of(target: bytes, other: bytes) -> bytes:
     while same < min(DEEPEST, len(names)) and names[same] == _DIRECTORIES[same]:
         same += 1
     return b"%d.%d" % (DEEPEST - same, len(names) - same) if same else ABSOLUTE_PATH
+
+
+_kept_kind = lru_cache(1 << 16)(_kind)  # pages of a site repeat its menus
 
 
 def links_at(uri: bytes, link: Link, kinds: bytes, counters: Counter[str]) -> Iterator[Link]:
