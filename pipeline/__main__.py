@@ -1,11 +1,7 @@
-"""The command crawlrank, by that name or as `python -m crawlrank`.
-
-Until the command is loaded, a signal ends the process at once, as there is nothing to clean up.
-"""
+"""What the command crawlrank does before it loads its commands."""
 
 from __future__ import annotations
 
-import _signal as signal  # type: ignore[import-not-found]  # `signal` imports enum first
 import gc
 import os
 import resource
@@ -14,8 +10,6 @@ import sys
 
 def main() -> None:
     _open_missing()
-    if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
-        signal.signal(signal.SIGINT, _leave)
     if "_distutils_hack" in sys.modules and sys.version_info < (3, 12):
         # mrjob imports distutils; Python's own loads ten times as fast as that of setuptools
         sys.modules["_distutils_hack"].remove_shim()
@@ -65,13 +59,6 @@ def _explain(error: Exception) -> None:
     if shortage:
         sys.stderr.write(f"crawlrank: {shortage}\n")
         sys.exit(shortage.exit_code)
-
-
-def _leave(*_: object) -> None:
-    """Exit at once: an exception would pass through modules that are being loaded, and some of them
-    catch it."""
-    os.write(2, b"crawlrank: interrupted\n")
-    os._exit(130)
 
 
 if __name__ == "__main__":

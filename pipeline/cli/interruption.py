@@ -27,7 +27,7 @@ class Interruption:
 
     def begin(self) -> None:
         """From now on a signal raises KeyboardInterrupt. Before, it ends the process at once, as
-        there is nothing yet to clean up (pipeline/__main__.py)."""
+        there is nothing yet to clean up (crawlrank/__main__.py)."""
         if threading.current_thread() is not threading.main_thread():
             return
         if sys.unraisablehook is sys.__unraisablehook__:
