@@ -126,7 +126,7 @@ def sum_of(parts: Iterable[Chunks]) -> float:
 @loop
 def flow(sources: Ids, y: Floats, begin: int, end: int) -> tuple[float, float]:
     """The sum of y over edges in two parts, wrong by less than (edges * UNIT)^2 of itself."""
-    high, low, last = 0.0, 0.0, np.uint64(len(sources) - 1)
+    high, low, last = 0.0, 0.0, np.uint64(max(1, len(sources)) - 1)
     for k in range(np.uint64(begin), np.uint64(end)):
         prefetch(y, np.uint64(sources[min(k + _AHEAD, last)]))
         high, error = two_sum(high, y[sources[k]])
