@@ -79,14 +79,20 @@ class Reporter:
         self.file = path.open("w", buffering=1) if path else None
         self.brief = brief
         self.costs: list[Cost] = []
+        self.terminal: pytest.TerminalReporter | None = None
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionstart(self, session: pytest.Session) -> None:
         manager = session.config.pluginmanager
         if self.brief and manager.has_plugin("terminaldistreporter"):  # xdist: which worker is up
             manager.unregister(name="terminaldistreporter")
+        if self.brief:
+            self.terminal = manager.get_plugin("terminalreporter")
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed and self.terminal:  # at once: a run may be ended before its summary
+            self.terminal.ensure_newline()
+            self.terminal.write_line(f"failed: {report.nodeid}")
         for name, spent in report.user_properties:
             if name == COSTS and report.when == "teardown":
                 file, _, test = report.nodeid.partition("::")
