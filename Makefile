@@ -163,11 +163,11 @@ mutants: setup ## Whether the tests see each of a hundred faults in the code (ON
 
 # a line for each module; with SLOW=1 what slow tests reach, too
 COVERED = work/coverage/$(if $(SLOW),all,test).txt
-coverage: setup ## Branches of the code that `make test` takes, in processes too (SLOW=1: slow tests too)
+coverage: setup ## Branches of the code that `make test` takes, in processes too (SLOW=1: adds slow tests to them)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'coverage>=7.10'
-	@$(BIN)/coverage erase && $(BIN)/coverage run -m pytest --quiet --no-header --brief -n auto \
-	  $(if $(SLOW),-m 'not ($(TARGETS_OF_THEIR_OWN))') $(TESTS)
-	@$(BIN)/coverage combine --quiet && $(BIN)/coverage report --sort=cover > $(COVERED)
+	@$(if $(SLOW),,$(BIN)/coverage erase &&) $(BIN)/coverage run -m pytest --quiet --no-header --brief \
+	  -n auto $(if $(SLOW),-m 'not ($(TARGETS_OF_THEIR_OWN)) and slow') $(TESTS)
+	@$(BIN)/coverage combine --quiet $(if $(SLOW),--append) && $(BIN)/coverage report --sort=cover > $(COVERED)
 	@$(BIN)/coverage report --format=total && echo 'percent of lines and branches; by module: $(COVERED)'
 
 # tests of folders with loops that numba compiles
