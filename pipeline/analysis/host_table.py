@@ -3,7 +3,7 @@
 Hosts. What `export-precedence` lists of each, added up, and its links.
 
 A host is that of the keys, or the domain under a public suffix that somebody has registered
-(ranking/sites/names.py). pages, captured, captures, classes: of the list of all pages, so also of
+(ranking/sites/graph.py). pages, captured, captures, classes: of the list of all pages, so also of
 captured pages without a score, which are in the last class. score, best, share: of those with one.
 captured and captures are not known of an import without URIs. links_in, links_out: links of the
 graph from other hosts, and to others; links_within: between pages of the host. Classes are cut as
@@ -43,10 +43,9 @@ from crawlrank.pipeline.ranking.bounds import Bounds
 from crawlrank.pipeline.ranking.classes import cut
 from crawlrank.pipeline.ranking.inputs import SiteBy
 from crawlrank.pipeline.ranking.methods import method_of
-from crawlrank.pipeline.ranking.sites.names import NAMES
+from crawlrank.pipeline.ranking.sites.graph import NAMES
 from crawlrank.pipeline.terminal import TextTable
-from crawlrank.pipeline.workfolder.imported import GRAPH
-from crawlrank.pipeline.workfolder.manifest import Manifest
+from crawlrank.pipeline.workfolder.manifest import GRAPH, Manifest
 from crawlrank.pipeline.workfolder.results.dataset_folders import DatasetFolders, finished_manifest
 from crawlrank.pipeline.workfolder.results.finished import Finished
 from crawlrank.pipeline.workfolder.results.opened import open_finished

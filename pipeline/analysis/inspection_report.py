@@ -22,8 +22,7 @@ from crawlrank.pipeline.analysis.inspection import (
 from crawlrank.pipeline.pages.page import size
 from crawlrank.pipeline.terminal import TextTable
 from crawlrank.pipeline.terminal.counter_meanings import meaning_of
-from crawlrank.pipeline.terminal.text import json_text
-from crawlrank.pipeline.workfolder.masking import masked
+from crawlrank.pipeline.terminal.text import json_text, masked
 
 MAX_ROWS = 200  # archives that are shown
 MAX_NAMES = 15  # statuses, media types

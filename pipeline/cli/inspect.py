@@ -17,15 +17,15 @@ from crawlrank.pipeline.analysis.inspection_report import InspectionWriter
 from crawlrank.pipeline.cli.commands import command
 from crawlrank.pipeline.cli.outputs import STDOUT, check_files, json_option, json_stream, show
 from crawlrank.pipeline.cli.parameters.archive_arguments import archives_argument
-from crawlrank.pipeline.cli.parameters.extraction import extraction_options
 from crawlrank.pipeline.cli.parameters.options import (
+    extraction_options,
     jobs_option,
     strict_option,
 )
 from crawlrank.pipeline.cli.parameters.progress_options import Progress, plain_progress_options
 from crawlrank.pipeline.options import RunOptions
+from crawlrank.pipeline.terminal.text import masked
 from crawlrank.pipeline.version import crawlrank_version
-from crawlrank.pipeline.workfolder.masking import masked
 
 
 @command("inspect")

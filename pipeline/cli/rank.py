@@ -78,7 +78,7 @@ def rank(
         except BadInput as error:
             raise click.UsageError(str(error)) from error
     if COMBINE.option in inputs:
-        from crawlrank.pipeline.run.ranking_inputs import combination  # slow to import
+        from crawlrank.pipeline.run.rank_step import combination  # slow to import
 
         if click.get_current_context().get_parameter_source("method") != ParameterSource.DEFAULT:
             raise click.UsageError("--method and --combine exclude each other")

@@ -15,10 +15,10 @@ from crawlrank.jobs.mapreduce.launcher import CLUSTERS, RUNNERS, out_of_reach
 from crawlrank.pipeline.cli.commands import command
 from crawlrank.pipeline.cli.outputs import show
 from crawlrank.pipeline.cli.parameters.archive_arguments import run_archives_argument
-from crawlrank.pipeline.cli.parameters.extraction import extraction_options, validators_option
 from crawlrank.pipeline.cli.parameters.groups import field_option, on_command_line, option
 from crawlrank.pipeline.cli.parameters.options import (
     OUTPUT,
+    extraction_options,
     jobs_option,
     method_option,
     min_agreement_option,
@@ -29,6 +29,7 @@ from crawlrank.pipeline.cli.parameters.options import (
     skip_bad_files_option,
     stop_options,
     strict_option,
+    validators_option,
     www_options,
 )
 from crawlrank.pipeline.cli.parameters.progress_options import (
@@ -47,8 +48,7 @@ from crawlrank.pipeline.run import run as runs
 from crawlrank.pipeline.run.run import engine_of
 from crawlrank.pipeline.steps import EMBEDDED
 from crawlrank.pipeline.terminal import TextTable, printable
-from crawlrank.pipeline.workfolder.imported import SELECT, steps_of
-from crawlrank.pipeline.workfolder.manifest import Manifest
+from crawlrank.pipeline.workfolder.manifest import SELECT, Manifest, steps_of
 
 TOP = 10
 ENGINE = "crawlrank.engine"  # where the context keeps what makes the engine, if it is another one

@@ -19,11 +19,11 @@ from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.pipeline.cli.commands import command
 from crawlrank.pipeline.cli.outputs import check_format, check_outputs, print_counts
 from crawlrank.pipeline.cli.parameters.archive_arguments import archives_argument
-from crawlrank.pipeline.cli.parameters.extraction import extraction_options, validators_option
 from crawlrank.pipeline.cli.parameters.groups import field_option, option
 from crawlrank.pipeline.cli.parameters.options import (
     OUTPUT,
     digits_option,
+    extraction_options,
     launcher_options,
     memory_option,
     nodes_option,
@@ -33,6 +33,7 @@ from crawlrank.pipeline.cli.parameters.options import (
     skip_bad_files_option,
     stop_options,
     strict_option,
+    validators_option,
     work_option,
     www_options,
 )

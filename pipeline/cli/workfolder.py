@@ -12,8 +12,7 @@ from crawlrank.pipeline.cli.outputs import STDOUT, json_option, show, verbose_op
 from crawlrank.pipeline.cli.parameters.groups import option
 from crawlrank.pipeline.cli.parameters.options import ranked_work_option
 from crawlrank.pipeline.terminal import printable
-from crawlrank.pipeline.workfolder.imported import steps_of
-from crawlrank.pipeline.workfolder.manifest import Manifest, require_manifest
+from crawlrank.pipeline.workfolder.manifest import Manifest, require_manifest, steps_of
 
 if TYPE_CHECKING:
     from crawlrank.pipeline.workfolder.results.dataset_folders import Checked

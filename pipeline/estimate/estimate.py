@@ -40,8 +40,14 @@ from crawlrank.pipeline.estimate.projection import (
     summed,
     total_of,
 )
-from crawlrank.pipeline.estimate.sample import USUAL, Sample, SampleSize, take_sample
-from crawlrank.pipeline.estimate.sample_run import SampleRun, run_sample
+from crawlrank.pipeline.estimate.sample import (
+    USUAL,
+    Sample,
+    SampleRun,
+    SampleSize,
+    run_sample,
+    take_sample,
+)
 from crawlrank.pipeline.options import RunOptions
 from crawlrank.pipeline.progress.reporter import Reporter, consecutive
 from crawlrank.pipeline.ranking.methods import PAGERANK

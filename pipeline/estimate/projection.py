@@ -14,7 +14,7 @@ from math import log, sqrt
 from typing import NamedTuple
 
 from crawlrank.pipeline.data.memory import LOOPS, OWN
-from crawlrank.pipeline.estimate.sample_run import SampleRun
+from crawlrank.pipeline.estimate.sample import SampleRun
 
 EXTRACT = "extract-links"
 #: steps whose seconds grow with distinct URIs, not with links

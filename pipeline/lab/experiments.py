@@ -56,12 +56,18 @@ from typing import NamedTuple
 import numpy as np
 
 from crawlrank.pipeline.data.graph import Floats, Positions, Targets
-from crawlrank.pipeline.lab import windows
 from crawlrank.pipeline.lab.chain import Chain, exact_importance, one_round, weights_of
 from crawlrank.pipeline.lab.partitions import PartitionedCrawl, owners_of
-from crawlrank.pipeline.lab.simulation import ReadLog, Simulation
+from crawlrank.pipeline.lab.simulation import (
+    Estimate,
+    ReadLog,
+    Simulation,
+    fixed,
+    improved,
+    interpolated,
+    variable,
+)
 from crawlrank.pipeline.lab.webs import RandomWeb, poisson_web, random_web
-from crawlrank.pipeline.lab.windows import Estimate
 from crawlrank.pipeline.ranking.correlations import kendall
 
 POLICIES = ("random", "cycle", "greedy")
@@ -78,13 +84,13 @@ FIXED, IMPROVED = "fixed", "improved fixed"
 INTERPOLATIONS = {f"interpolation, T = {time:g}": time for time in TIMES}
 #: what a window is called -> its estimate from a log
 WINDOWS: dict[str, Callable[[ReadLog], Estimate]] = {
-    **{f"M = {m}": lambda log, m=m: windows.variable(log, m) for m in VISITS},  # type: ignore[misc]
+    **{f"M = {m}": lambda log, m=m: variable(log, m) for m in VISITS},  # type: ignore[misc]
     **{
-        name: lambda log, time=time: windows.interpolated(log, time)  # type: ignore[misc]
+        name: lambda log, time=time: interpolated(log, time)  # type: ignore[misc]
         for name, time in INTERPOLATIONS.items()
     },
-    FIXED: lambda log: windows.fixed(log, TIME),
-    IMPROVED: lambda log: windows.improved(log, TIME),
+    FIXED: lambda log: fixed(log, TIME),
+    IMPROVED: lambda log: improved(log, TIME),
 }
 
 

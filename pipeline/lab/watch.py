@@ -26,7 +26,7 @@ from crawlrank.jobs.kernel.formats.reading import read_lines
 from crawlrank.jobs.kernel.rank.equation import RECIPE
 from crawlrank.pipeline.analysis.compare.explain import unknown_page
 from crawlrank.pipeline.data.graph import Floats, Graph, Positions, read_graph
-from crawlrank.pipeline.lab.windows import LEAST
+from crawlrank.pipeline.lab.simulation import LEAST
 from crawlrank.pipeline.pages.page import page
 from crawlrank.pipeline.terminal import printable
 from crawlrank.pipeline.version import crawlrank_version

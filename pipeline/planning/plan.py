@@ -35,7 +35,7 @@ from crawlrank.pipeline.online.freshness.allocation import (
 from crawlrank.pipeline.online.freshness.change_rates import FEWEST, Rates, Seen, pooled
 from crawlrank.pipeline.online.freshness.due_dates import DueDates, due_dates
 from crawlrank.pipeline.options import PlanOptions
-from crawlrank.pipeline.planning.visit_loops import ShortNumbers
+from crawlrank.pipeline.planning.visit_numbers import ShortNumbers
 from crawlrank.pipeline.planning.visits import Visits
 
 CLASSES = 5

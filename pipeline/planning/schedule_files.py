@@ -30,7 +30,7 @@ from crawlrank.pipeline.data.datasets import move, replacing
 from crawlrank.pipeline.data.output import harmless
 from crawlrank.pipeline.data.parquet import CHECKED
 from crawlrank.pipeline.planning.plan import FetchPlan
-from crawlrank.pipeline.planning.visit_loops import DAY
+from crawlrank.pipeline.planning.visit_numbers import DAY
 from crawlrank.pipeline.planning.visits import Visits, named
 from crawlrank.pipeline.precedence.export import export_precedence
 from crawlrank.pipeline.precedence.options import PrecedenceOptions

@@ -42,12 +42,23 @@ from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.rank.array_types import Floats, Positions
 from crawlrank.pipeline.data.pairs import in_order
 from crawlrank.pipeline.online.freshness.change_rates import Seen
-from crawlrank.pipeline.planning import visit_loops as loops
+from crawlrank.pipeline.planning import visit_numbers as loops
 from crawlrank.pipeline.planning import visit_numbers as numbers
-from crawlrank.pipeline.planning.partitions import PARTS, Hashes, Partitions, Records, by_part
-from crawlrank.pipeline.planning.visit_loops import DAY, ShortFloats, ShortNumbers
-from crawlrank.pipeline.planning.visit_numbers import LATER, LEFT_OUT, REASONS, SPELLING
-from crawlrank.pipeline.ranking.sites.names import domain_name
+from crawlrank.pipeline.planning.visit_numbers import (
+    DAY,
+    LATER,
+    LEFT_OUT,
+    PARTS,
+    REASONS,
+    SPELLING,
+    Hashes,
+    Partitions,
+    Records,
+    ShortFloats,
+    ShortNumbers,
+    by_part,
+)
+from crawlrank.pipeline.ranking.sites.graph import domain_name
 from crawlrank.pipeline.workfolder.results.finished import Finished
 
 PAGE = np.dtype(

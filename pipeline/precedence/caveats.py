@@ -29,8 +29,7 @@ from crawlrank.jobs.kernel.formats.rows import LINKS_WITHOUT_ID, SOURCES_WITHOUT
 from crawlrank.pipeline.ranking.options import Ties
 from crawlrank.pipeline.steps import SUMMARY
 from crawlrank.pipeline.terminal import TextTable
-from crawlrank.pipeline.workfolder.imported import steps_of
-from crawlrank.pipeline.workfolder.manifest import Manifest
+from crawlrank.pipeline.workfolder.manifest import Manifest, steps_of
 
 LOST = 0.01  # share of the links, or of the pages with links, that counts for nothing
 OPEN = 0.01  # share of the pages whose score or class is open

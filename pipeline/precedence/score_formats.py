@@ -56,7 +56,7 @@ from crawlrank.jobs.kernel.rank.equation import RECIPE
 from crawlrank.pipeline.data.output import csv_pieces
 from crawlrank.pipeline.precedence.options import PrecedenceOptions
 from crawlrank.pipeline.ranking.bounds import most_wrong, rounded
-from crawlrank.pipeline.ranking.sites.names import domain_name, host_name
+from crawlrank.pipeline.ranking.sites.graph import domain_name, host_name
 from crawlrank.pipeline.workfolder.results.finished import Finished
 
 PAGE = pa.schema(

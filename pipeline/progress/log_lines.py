@@ -16,10 +16,9 @@ from crawlrank.pipeline.data.memory import peak_memory
 from crawlrank.pipeline.progress.reporter import Clock, ProgressTracker
 from crawlrank.pipeline.ranking.options import Round, Stop
 from crawlrank.pipeline.steps import ArchiveReport
-from crawlrank.pipeline.terminal.text import json_text
+from crawlrank.pipeline.terminal.text import json_text, masked, masked_all
 from crawlrank.pipeline.version import crawlrank_version, extraction_form
 from crawlrank.pipeline.workfolder.manifest import utc_now
-from crawlrank.pipeline.workfolder.masking import masked, masked_all
 
 SCHEMA = "crawlrank-log/1"
 EVERY = 5.0  # seconds between two events `progress`

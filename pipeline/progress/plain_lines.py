@@ -24,7 +24,7 @@ from crawlrank.pipeline.progress.reporter import (
 from crawlrank.pipeline.ranking.options import Round, Stop
 from crawlrank.pipeline.steps import ArchiveReport
 from crawlrank.pipeline.terminal import printable
-from crawlrank.pipeline.workfolder.masking import masked
+from crawlrank.pipeline.terminal.text import masked
 
 EVERY = 30.0  # seconds between two lines about the archives read
 ROUNDS_EVERY = 5.0  # seconds between two lines about rounds

@@ -37,6 +37,7 @@ from crawlrank.pipeline.progress.reporter import BYTES, ROUNDS, Clock, ProgressT
 from crawlrank.pipeline.ranking.options import Round, Stop
 from crawlrank.pipeline.steps import ArchiveReport
 from crawlrank.pipeline.terminal.streams import reader_has_left
+from crawlrank.pipeline.terminal.text import masked
 from crawlrank.pipeline.version import crawlrank_version
 from crawlrank.pipeline.workfolder.archives import extraction_totals
 from crawlrank.pipeline.workfolder.lock import Lock, looked_at
@@ -47,7 +48,6 @@ from crawlrank.pipeline.workfolder.manifest import (
     seconds_of_steps,
     utc_now,
 )
-from crawlrank.pipeline.workfolder.masking import masked
 from crawlrank.pipeline.workfolder.rankings import labels, ranking_folder
 
 EVERY = 0.5  # seconds between two writes during a step

@@ -22,10 +22,8 @@ from crawlrank.pipeline.ranking.validation.report import ValidationReport
 from crawlrank.pipeline.steps import RANK
 from crawlrank.pipeline.terminal import TextTable
 from crawlrank.pipeline.terminal.counter_meanings import DROPPED, meaning_of
-from crawlrank.pipeline.terminal.text import json_text
-from crawlrank.pipeline.workfolder.imported import SELECT, require_finished
-from crawlrank.pipeline.workfolder.manifest import Manifest
-from crawlrank.pipeline.workfolder.masking import masked
+from crawlrank.pipeline.terminal.text import json_text, masked
+from crawlrank.pipeline.workfolder.manifest import SELECT, Manifest, require_finished
 from crawlrank.pipeline.workfolder.rankings import is_stale, labels, ranking_folder
 from crawlrank.pipeline.workfolder.results.dataset_folders import Checked
 

@@ -47,9 +47,17 @@ from crawlrank.pipeline.run.rank_step import RankStep
 from crawlrank.pipeline.run.reports import write_report
 from crawlrank.pipeline.run.step_state import DamagedDataset, StepState
 from crawlrank.pipeline.steps import EMBEDDED, RANK, STEPS, StepEntry
-from crawlrank.pipeline.workfolder.imported import KEYS, SELECT, require_import, steps_of
 from crawlrank.pipeline.workfolder.lock import Lock, locked
-from crawlrank.pipeline.workfolder.manifest import Invocation, Manifest, add_run, require_manifest
+from crawlrank.pipeline.workfolder.manifest import (
+    KEYS,
+    SELECT,
+    Invocation,
+    Manifest,
+    add_run,
+    require_import,
+    require_manifest,
+    steps_of,
+)
 from crawlrank.pipeline.workfolder.rankings import new_ranking, take_graph
 from crawlrank.pipeline.workfolder.work_folder import (
     OF_RANKING,

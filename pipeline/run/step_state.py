@@ -19,8 +19,7 @@ from crawlrank.pipeline.ranking.options import Round, Stop
 from crawlrank.pipeline.steps import RANK, RESULTS, SHARED, STEPS, later_steps
 from crawlrank.pipeline.workfolder.archives import forget_part
 from crawlrank.pipeline.workfolder.dataset_store import DatasetRecord
-from crawlrank.pipeline.workfolder.imported import IMPORT_AGAIN, REPLACED
-from crawlrank.pipeline.workfolder.manifest import Manifest, fingerprint
+from crawlrank.pipeline.workfolder.manifest import IMPORT_AGAIN, REPLACED, Manifest, fingerprint
 from crawlrank.pipeline.workfolder.work_folder import OF_ARCHIVES
 
 RUN_AGAIN = "Run `crawlrank run` on the work folder around it: it makes it anew."

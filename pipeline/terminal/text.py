@@ -3,6 +3,8 @@
 A URI is cut in its middle, as its host and its end tell it from others. Where two texts of a column
 would then look the same, both show the part in which they differ.
 
+URLs are shown without passwords, and without queries, which have keys.
+
 JSON as other programs read it, which has no number for infinity: a bound that proves nothing.
 """
 
@@ -10,6 +12,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
@@ -135,3 +138,25 @@ def _finite(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [*map(_finite, value)]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+MASK = "***"
+_USER = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://)[^/?#\s]*@")
+_QUERY = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)(://[^?#\s]*)([?#])([^\s'\",]*)")
+GLOBS = ("s3", "hdfs", "file")  # where `?` stands for a character of a name
+
+
+def masked(text: str) -> str:
+    """The text with credentials, queries and fragments of its URLs as `***`."""
+    return _QUERY.sub(_without_query, _USER.sub(rf"\1{MASK}@", text))
+
+
+def _without_query(match: re.Match[str]) -> str:
+    scheme, before, sign, rest = match.groups()
+    if not rest or (scheme.lower() in GLOBS and "=" not in rest):
+        return match[0]
+    return f"{scheme}{before}{sign}{MASK}"
+
+
+def masked_all(words: Iterable[str]) -> list[str]:
+    return [masked(word) for word in words]

@@ -24,6 +24,7 @@ from crawlrank.jobs.kernel.storage.opening import (
     size_to_read,
 )
 from crawlrank.pipeline.steps import ArchiveReport, ArchiveTask
+from crawlrank.pipeline.terminal.text import masked
 from crawlrank.pipeline.workfolder.archive_identity import (
     Glance,
     Identified,
@@ -31,7 +32,6 @@ from crawlrank.pipeline.workfolder.archive_identity import (
     in_threads,
 )
 from crawlrank.pipeline.workfolder.manifest import Manifest, fingerprint
-from crawlrank.pipeline.workfolder.masking import masked
 
 NEVER_READ = [
     "its extraction has not ended",

@@ -15,8 +15,12 @@ from pathlib import Path
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.pipeline.steps import RANK, SHARED
 from crawlrank.pipeline.workfolder.dataset_store import remove
-from crawlrank.pipeline.workfolder.imported import require_finished
-from crawlrank.pipeline.workfolder.manifest import Manifest, fingerprint, require_manifest
+from crawlrank.pipeline.workfolder.manifest import (
+    Manifest,
+    fingerprint,
+    require_finished,
+    require_manifest,
+)
 from crawlrank.pipeline.workfolder.work_folder import DATASETS, OF_RANKING
 
 RANKINGS = "rankings"

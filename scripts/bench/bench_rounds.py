@@ -36,7 +36,7 @@ from crawlrank.jobs.mapreduce.runners.local import LocalRunner
 from crawlrank.pipeline.data.graph import Graph, read_graph
 from crawlrank.pipeline.engines.text.packed_ranking import rank_packed
 from crawlrank.pipeline.engines.text.rounds import plain_rounds
-from crawlrank.pipeline.estimate.sample_run import tree
+from crawlrank.pipeline.estimate.sample import tree
 from crawlrank.pipeline.ranking.options import Round, Stop
 
 TOLERANCE = 1e-6

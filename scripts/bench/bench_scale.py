@@ -29,7 +29,7 @@ from typing import Any
 from measuring import Peaks, StepCost, steps_of, watched
 
 from crawlrank.pipeline.data.memory import Memory, parse_size
-from crawlrank.pipeline.estimate.sample_run import size_of_tree
+from crawlrank.pipeline.estimate.sample import size_of_tree
 from crawlrank.pipeline.options import RunOptions
 from crawlrank.pipeline.progress.reporter import Reporter
 from crawlrank.pipeline.run.run import run as run_pipeline

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from crawlrank.pipeline.estimate.sample_run import memory_of, size_of_tree, tree
+from crawlrank.pipeline.estimate.sample import memory_of, size_of_tree, tree
 
 LOOKS = 0.05  # seconds between two looks at memory
 DISK_LOOKS = 20  # looks at memory for one at the disk

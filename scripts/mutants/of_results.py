@@ -151,7 +151,7 @@ EDITS: dict[str, tuple[Edit, ...]] = {
     "planning": (
         Edit(
             "unchanged-since-the-last-visit-is-changed",
-            "pipeline/planning/visit_loops.py",
+            "pipeline/planning/visit_numbers.py",
             "CHANGED if visit.modified > last else SAME",
             "CHANGED if visit.modified >= last else SAME",
             f"{VALIDATORS}::test_evidence {VISITS}",

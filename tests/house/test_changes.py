@@ -155,7 +155,7 @@ CHANGES = {
                     '@option("--purpose", default=RunOptions.purpose, help="What it is for.")\n',
                 ),
             ],
-            "pipeline/cli/parameters/help_groups.py": [after('    "Input": """', "--purpose ")],
+            "pipeline/cli/parameters/groups.py": [after('    "Input": """', "--purpose ")],
         },
         3,
         option_that_is_recorded,

@@ -12,9 +12,16 @@ from support.graphs import NAMED, exact_probabilities, graph_of, web_like
 
 from crawlrank.pipeline.data.graph import Graph
 from crawlrank.pipeline.lab.chain import Chain, chain_of, exact_importance
-from crawlrank.pipeline.lab.simulation import ReadLog, Simulation
+from crawlrank.pipeline.lab.simulation import (
+    ReadLog,
+    Simulation,
+    fixed,
+    improved,
+    interpolated,
+    variable,
+    whole,
+)
 from crawlrank.pipeline.lab.watch import EXAMPLES, Drawn, targets_of, watch_page
-from crawlrank.pipeline.lab.windows import fixed, improved, interpolated, variable, whole
 
 pytestmark = pytest.mark.browser
 

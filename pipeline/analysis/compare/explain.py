@@ -41,7 +41,7 @@ from crawlrank.pipeline.precedence.caveats import Caveat, caveats_in
 from crawlrank.pipeline.precedence.lines import lasting_form
 from crawlrank.pipeline.ranking.bounds import Bounds
 from crawlrank.pipeline.ranking.classes import class_of
-from crawlrank.pipeline.ranking.sites.names import NAMES
+from crawlrank.pipeline.ranking.sites.graph import NAMES
 from crawlrank.pipeline.steps import SUMMARY
 from crawlrank.pipeline.workfolder.results.finished import Finished, Node
 from crawlrank.pipeline.workfolder.results.lines import first_lines

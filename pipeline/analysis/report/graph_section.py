@@ -22,7 +22,7 @@ from crawlrank.pipeline.analysis.linked_hosts import (
 )
 from crawlrank.pipeline.data.csr import Csr
 from crawlrank.pipeline.data.graph import Positions
-from crawlrank.pipeline.ranking.sites.names import domain_name, host_name
+from crawlrank.pipeline.ranking.sites.graph import domain_name, host_name
 from crawlrank.pipeline.ranking.structure.bow_tie import PARTS, bow_tie
 from crawlrank.pipeline.ranking.structure.components import (
     strong_components,
@@ -36,8 +36,7 @@ from crawlrank.pipeline.ranking.structure.degrees import (
     reciprocity,
 )
 from crawlrank.pipeline.steps import RANK
-from crawlrank.pipeline.workfolder.imported import GRAPH
-from crawlrank.pipeline.workfolder.manifest import Manifest
+from crawlrank.pipeline.workfolder.manifest import GRAPH, Manifest
 from crawlrank.pipeline.workfolder.results.finished import Finished
 
 

@@ -21,9 +21,8 @@ from crawlrank.pipeline.options import RANKING_PARAMETERS, RunOptions, option_wo
 from crawlrank.pipeline.ranking.methods import METHODS, method_of
 from crawlrank.pipeline.steps import BEANS, EMBEDDED, RANK, STEPS
 from crawlrank.pipeline.terminal import counter_meanings
-from crawlrank.pipeline.workfolder.imported import steps_of
-from crawlrank.pipeline.workfolder.manifest import Manifest
-from crawlrank.pipeline.workfolder.masking import masked
+from crawlrank.pipeline.terminal.text import masked
+from crawlrank.pipeline.workfolder.manifest import Manifest, steps_of
 from crawlrank.pipeline.workfolder.rankings import OWN
 from crawlrank.pipeline.workfolder.results.dataset_folders import UnusableDataset
 from crawlrank.pipeline.workfolder.results.finished import CURE, Finished

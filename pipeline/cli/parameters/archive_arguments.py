@@ -22,8 +22,7 @@ from crawlrank.pipeline.cli.parameters.groups import Command, together
 from crawlrank.pipeline.cli.parameters.types import PathOrUrlType, Size, Whole
 from crawlrank.pipeline.data.memory import Memory
 from crawlrank.pipeline.terminal import printable
-from crawlrank.pipeline.workfolder.archive_lists import read_list
-from crawlrank.pipeline.workfolder.finding import find_archives
+from crawlrank.pipeline.workfolder.finding import find_archives, read_list
 
 EXAMPLES = 3
 #: option -> the variable that the processes of a run inherit, and its help

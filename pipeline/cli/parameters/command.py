@@ -27,7 +27,7 @@ from crawlrank.pipeline.cli.parameters.configuration import (
     is_path,
     key_of,
 )
-from crawlrank.pipeline.cli.parameters.help_groups import GroupedCommand
+from crawlrank.pipeline.cli.parameters.groups import GroupedCommand
 from crawlrank.pipeline.cli.parameters.types import LocalPath, require_utf_8, require_word
 from crawlrank.pipeline.cli.parameters.words import spelled_out, work_option_of
 from crawlrank.pipeline.data.output import STDOUT

@@ -19,7 +19,7 @@ import click
 
 from crawlrank.jobs.kernel.storage.opening import require_file
 from crawlrank.pipeline.cli.parameters.calls import program_call
-from crawlrank.pipeline.cli.parameters.help_groups import long_name
+from crawlrank.pipeline.cli.parameters.groups import long_name
 from crawlrank.pipeline.cli.parameters.types import require_word
 from crawlrank.pipeline.cli.parameters.words import TABLES
 

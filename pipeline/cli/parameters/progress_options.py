@@ -19,8 +19,8 @@ from crawlrank.pipeline.cli.parameters.options import OUTPUT
 from crawlrank.pipeline.progress import reporter
 from crawlrank.pipeline.progress.log_lines import Log
 from crawlrank.pipeline.progress.reporter import Reporter, ReporterGroup
+from crawlrank.pipeline.terminal.text import masked, masked_all
 from crawlrank.pipeline.workfolder.manifest import Invocation
-from crawlrank.pipeline.workfolder.masking import masked, masked_all
 
 
 class Progress(NamedTuple):

@@ -77,7 +77,7 @@ def _value(each: RankingInput[Any], value: Any) -> Any:
 
 def _weights(file: PageFile, path: Path) -> PageWeights:
     """Names the seeds that are left out on standard error."""
-    from crawlrank.pipeline.run.ranking_inputs import page_weights  # slow to import
+    from crawlrank.pipeline.run.rank_step import page_weights  # slow to import
 
     weights = page_weights(file, path)
     if weights.damaged:

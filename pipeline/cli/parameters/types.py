@@ -16,7 +16,7 @@ from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.storage.opening import is_url, known_schemes, lower_scheme
 from crawlrank.pipeline.data.memory import LEAST, Memory, parse_size
 from crawlrank.pipeline.terminal import printable
-from crawlrank.pipeline.workfolder.masking import masked
+from crawlrank.pipeline.terminal.text import masked
 
 _DAYS = {"minute": 1 / 1440, "hour": 1 / 24, "day": 1.0, "week": 7.0}
 _UNITS = {"m": "minute", "h": "hour", "d": "day", "w": "week"}

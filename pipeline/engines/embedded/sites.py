@@ -45,8 +45,7 @@ from crawlrank.pipeline.data.graph import Positions
 from crawlrank.pipeline.data.parquet import CHECKED, parquet_batches, reading
 from crawlrank.pipeline.data.scores_file import SCORES, open_scores
 from crawlrank.pipeline.ranking.inputs import SiteBy, SiteWeight
-from crawlrank.pipeline.ranking.sites.graph import SiteGraph
-from crawlrank.pipeline.ranking.sites.names import NAMES, host_name
+from crawlrank.pipeline.ranking.sites.graph import NAMES, SiteGraph, host_name
 
 SITES, OF_PAGES, EDGE_WEIGHTS = "sites.parquet", "of_pages.npy", "weights.npy"
 BLOCK = 1 << 20  # links

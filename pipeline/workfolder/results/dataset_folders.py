@@ -26,8 +26,14 @@ from crawlrank.pipeline.workfolder.dataset_store import (
     DatasetStore,
     of_archives,
 )
-from crawlrank.pipeline.workfolder.imported import IMPORT_AGAIN, REPLACED, SELECT, require_finished
-from crawlrank.pipeline.workfolder.manifest import Manifest, require_manifest
+from crawlrank.pipeline.workfolder.manifest import (
+    IMPORT_AGAIN,
+    REPLACED,
+    SELECT,
+    Manifest,
+    require_finished,
+    require_manifest,
+)
 from crawlrank.pipeline.workfolder.rankings import require_current
 from crawlrank.pipeline.workfolder.work_folder import OF_ARCHIVES, OF_RANKING
 

@@ -43,8 +43,7 @@ from crawlrank.pipeline.ranking.classes import (
 )
 from crawlrank.pipeline.ranking.methods import Method, method_of
 from crawlrank.pipeline.steps import RANK
-from crawlrank.pipeline.workfolder.imported import WITHOUT_URIS
-from crawlrank.pipeline.workfolder.manifest import Manifest
+from crawlrank.pipeline.workfolder.manifest import WITHOUT_URIS, Manifest
 from crawlrank.pipeline.workfolder.results.dataset_folders import DatasetFolders
 
 CURE = "Make them again with `crawlrank run`."

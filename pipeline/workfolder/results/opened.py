@@ -12,8 +12,7 @@ from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.storage.opening import is_url
 from crawlrank.pipeline.ranking.bounds import Bounds, bounds_of
 from crawlrank.pipeline.steps import EMBEDDED, RANK
-from crawlrank.pipeline.workfolder.imported import WITHOUT_URIS
-from crawlrank.pipeline.workfolder.manifest import Manifest
+from crawlrank.pipeline.workfolder.manifest import WITHOUT_URIS, Manifest
 from crawlrank.pipeline.workfolder.results.dataset_folders import DatasetFolders, finished_manifest
 
 if TYPE_CHECKING:

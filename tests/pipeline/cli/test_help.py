@@ -10,8 +10,8 @@ from support.crawls import ok
 
 from crawlrank.pipeline.cli import commands, main
 from crawlrank.pipeline.cli.commands import COMMANDS, PURPOSES, loaded
-from crawlrank.pipeline.cli.parameters import help_groups
-from crawlrank.pipeline.cli.parameters.help_groups import ELSEWHERE, GROUPS, group_of, long_name
+from crawlrank.pipeline.cli.parameters import groups
+from crawlrank.pipeline.cli.parameters.groups import ELSEWHERE, GROUPS, group_of, long_name
 
 COLUMNS = 80
 HEAD = re.compile(r"^([A-Z][A-Za-z, ]*):$", re.MULTILINE)
@@ -63,7 +63,7 @@ def test_the_groups_of_run_are_those_that_a_reader_looks_for() -> None:
 
 def test_the_table_of_groups_has_no_dead_rows() -> None:
     known = {name: {long_name(option) for option in options_of(name)} for name in COMMANDS}
-    assert help_groups._GROUP_OF.keys() <= set().union(*known.values())
+    assert groups._GROUP_OF.keys() <= set().union(*known.values())
     of_names = {words.split()[-1]: options for words, options in known.items()}
     for command, own in ELSEWHERE.items():
         assert own.keys() <= of_names[command], command

@@ -24,7 +24,7 @@ from crawlrank.pipeline.estimate.projection import (
     standard_error,
     total_of,
 )
-from crawlrank.pipeline.estimate.sample_run import SampleRun
+from crawlrank.pipeline.estimate.sample import SampleRun
 
 TIMES = RowTimes(links=exactly(100), uris=exactly(20))
 ROWS = {"links": 1000, "captures": 50, "uris": 600, "graph": 500}

@@ -9,7 +9,7 @@ import pytest
 from support.graphs import web_like
 
 from crawlrank.jobs.kernel.errors import BadInput
-from crawlrank.pipeline.lab import windows
+from crawlrank.pipeline.lab import simulation as windows
 from crawlrank.pipeline.lab.chain import chain_of
 from crawlrank.pipeline.lab.simulation import ReadLog, Reads, Simulation
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from crawlrank.pipeline.planning.partitions import BITS, PARTS, Partitions
+from crawlrank.pipeline.planning.visit_numbers import BITS, PARTS, Partitions
 
 ROW = np.dtype([("hash", "u8"), ("number", "i4")])
 

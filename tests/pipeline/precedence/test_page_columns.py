@@ -247,8 +247,12 @@ def test_the_reference_is_there() -> None:
 @pytest.mark.slow
 def test_pages_of_one_rounded_score_are_the_ties_of_the_ranking(tmp_path: Path) -> None:
     """Copies of a graph whose four pages have different scores, which are not exact."""
-    links = [f"http://c{n}.example/{target} http://c{n}.example/{source} L".encode()
-             for n in range(50) for source, target in ("01", "02", "12", "20", "31", "32")]  # fmt: skip
+    edges = ("01", "02", "12", "20", "31", "32")
+    links = [
+        f"http://c{n}.example/{target} http://c{n}.example/{source} L".encode()
+        for n in range(50)
+        for source, target in edges
+    ]
     work = tmp_path / "w"
     ok("step", "import-text", "--links", write(tmp_path / "links.txt", links), "--work", work)
     ok("run", "--work", work, "--quiet", "--nodes", "all", "--tolerance", "1e-3")

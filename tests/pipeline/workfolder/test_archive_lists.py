@@ -19,7 +19,7 @@ from support.crawls import WEB, crawlrank, ok, write_warc
 from support.runs import finished, shared_warc
 
 from crawlrank.jobs.kernel.errors import BadInput
-from crawlrank.pipeline.workfolder.archive_lists import LONGEST, NAMED, read_list
+from crawlrank.pipeline.workfolder.finding import LONGEST, NAMED, read_list
 
 DATA = (
     b"\xef\xbb\xbfa b.warc.gz\r\n\n# a comment\n \ns3://crawl/a//b.warc\n\xff.arc\nno-*.warc\n"

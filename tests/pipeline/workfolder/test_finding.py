@@ -18,8 +18,7 @@ from support.paths import LOOPBACK
 
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.pipeline.cli.run import run
-from crawlrank.pipeline.workfolder.archive_lists import read_list
-from crawlrank.pipeline.workfolder.finding import find_archives, matches, wacz_files
+from crawlrank.pipeline.workfolder.finding import find_archives, matches, read_list, wacz_files
 
 TREE = (
     "a.warc.gz", "b.arc", "logs/crawl.log", "logs/c.warc.wat.gz", "sub/d.warc.zst", "sub/E.WARC",

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlrank.pipeline.workfolder.masking import masked
+from crawlrank.pipeline.terminal.text import masked
 
 NAMES = st.text("abcdefghijklmnopqrstuvwxyz0123456789.-_", min_size=1)
 SECRETS = st.text("ABCDEFGHIJKLMNOPQRSTUVWXYZ+%:;&=~!$", min_size=1)

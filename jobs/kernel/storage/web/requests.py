@@ -58,7 +58,7 @@ _UNPRINTABLE = re.compile(r"[^ -~]")
 
 def printable_url(url: str) -> str:
     """The URL for messages: without its query, which may have a key, and control characters; not
-    too long. pipeline/workfolder/masking.py masks whole texts alike."""
+    too long. pipeline/terminal/text.py masks whole texts alike."""
     shown = re.sub(r"([?#]).+", r"\1***", url[:500], flags=re.S)
     return _UNPRINTABLE.sub(lambda match: ascii(match[0])[1:-1], shown)
 

@@ -36,7 +36,7 @@ from crawlrank.pipeline.engines.embedded.canonicalization.canonicalize import UR
 from crawlrank.pipeline.engines.embedded.columns import CAPTURE_SCHEMA, capture_blocks, link_blocks
 from crawlrank.pipeline.engines.embedded.gen_graph import key_pairs, transposed
 from crawlrank.pipeline.engines.embedded.ids import IDS, MAP
-from crawlrank.pipeline.workfolder.imported import GRAPH, WITHOUT_URIS
+from crawlrank.pipeline.workfolder.manifest import GRAPH, WITHOUT_URIS
 from crawlrank.pipeline.workfolder.results.dataset_folders import DatasetFolders, finished_manifest
 from crawlrank.pipeline.workfolder.results.opened import are_columns
 from crawlrank.pipeline.workfolder.work_folder import links_of

@@ -38,9 +38,16 @@ from crawlrank.pipeline.data.datasets import move
 from crawlrank.pipeline.engines.embedded.columns import CapturesWriter, LinksWriter
 from crawlrank.pipeline.steps import EMBEDDED
 from crawlrank.pipeline.workfolder.dataset_store import DatasetStore
-from crawlrank.pipeline.workfolder.imported import GRAPH, KEYS, LINKS, REPLACED
 from crawlrank.pipeline.workfolder.lock import locked
-from crawlrank.pipeline.workfolder.manifest import Manifest, file_fingerprint, fingerprint
+from crawlrank.pipeline.workfolder.manifest import (
+    GRAPH,
+    KEYS,
+    LINKS,
+    REPLACED,
+    Manifest,
+    file_fingerprint,
+    fingerprint,
+)
 from crawlrank.pipeline.workfolder.work_folder import clear_leftovers, refuse_foreign, temporary
 
 TextFiles = Sequence[str]

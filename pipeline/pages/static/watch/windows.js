@@ -1,6 +1,6 @@
 "use strict";
 // Importance estimated from reads, by the windows of Adaptive OPIC. Definitions, starts and order of
-// sums are those of pipeline/lab/windows.py. Estimates need not sum to 1.
+// sums are those of pipeline/lab/simulation.py. Estimates need not sum to 1.
 
 /** All history: (H + C) / (clock + total). */
 function wholeWindow(opic) {

@@ -8,7 +8,7 @@ import pytest
 from support.inputs.samples import HOSTILE
 
 from crawlrank.jobs.kernel.keys.keys import key_of
-from crawlrank.pipeline.ranking.sites.names import domain_name, host_name, suffix_list
+from crawlrank.pipeline.ranking.sites.graph import domain_name, host_name, suffix_list
 
 #: URI -> host, registrable domain
 URIS = {
@@ -70,12 +70,12 @@ def test_hostile_hosts_have_a_domain_that_ends_their_host() -> None:
 
 
 def test_the_list_is_read_without_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    from crawlrank.pipeline.ranking.sites import names
+    from crawlrank.pipeline.ranking.sites import graph
 
     def refused(*args: object, **more: object) -> None:
         raise AssertionError("the network")
 
-    names._suffixes.cache_clear()
+    graph._suffixes.cache_clear()
     monkeypatch.setattr(socket.socket, "connect", refused)
     monkeypatch.setattr(socket, "getaddrinfo", refused)
     assert domain_name("uk,ac,ox,www") == "ox.ac.uk"
