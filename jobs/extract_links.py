@@ -122,6 +122,7 @@ class ExtractLinks(Job):
     ) -> Iterator[bytes]:
         """The rows of an archive. The first damages go to a list, its digest to its end."""
         options, counters = self.extraction(), end["counters"]
+        line_of = partial(format_capture, validators=options.validators, titles=options.titles)
         if options.pdf:
             require_reader()
         with (
@@ -133,7 +134,7 @@ class ExtractLinks(Job):
                 if isinstance(item, LinkRun):
                     yield from map(format_link, item.links())
                 elif isinstance(item, Capture):
-                    yield CAPTURES + b"\t" + format_capture(item, validators=options.validators)
+                    yield CAPTURES + b"\t" + line_of(item)
                 elif isinstance(item, Anchor):
                     yield ANCHORS + b"\t" + b"\t".join(item)
                 elif len(damage) < MAX_LISTED:

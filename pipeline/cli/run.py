@@ -29,6 +29,7 @@ from crawlrank.pipeline.cli.parameters.options import (
     skip_bad_files_option,
     stop_options,
     strict_option,
+    titles_option,
     validators_option,
     www_options,
 )
@@ -64,7 +65,7 @@ def _is_file(ctx: click.Context, param: click.Parameter, path: Path | None) -> P
 @command("run")
 @run_archives_argument
 @run_work_option
-@extraction_options(validators_option)
+@extraction_options(validators_option, titles_option)
 @rules_options("--captures")
 @www_options
 @nodes_option

@@ -33,6 +33,7 @@ from crawlrank.pipeline.cli.parameters.options import (
     skip_bad_files_option,
     stop_options,
     strict_option,
+    titles_option,
     validators_option,
     work_option,
     www_options,
@@ -78,6 +79,7 @@ from crawlrank.pipeline.workfolder.archives import given_archives, require_reada
         "For select-links: the canonical addresses that pages name, as links of hop C.",
     ),
     validators_option,
+    titles_option,
 )
 @strict_option
 @skip_bad_files_option

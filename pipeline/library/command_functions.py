@@ -59,6 +59,7 @@ def run(
     max_record: int = DEFAULTS.max_record,
     max_links_per_page: int = DEFAULTS.max_links_per_page,
     validators: bool = DEFAULTS.validators,
+    titles: bool = DEFAULTS.titles,
     captures: str = "union",
     fold: Strings = (),
     gone: Gone = RULES.gone,

@@ -44,7 +44,8 @@ class ExtractedCapture(NamedTuple):
     """A fetched page; None where a field is unknown.
 
     timestamp: 14 digits, UTC. kind: response, resource, revisit or index. offset: bytes, in the
-    archive. via: the URI that the crawler came from. hops: its way from the seed.
+    archive. via: the URI that the crawler came from. hops: its way from the seed. title: of an HTML
+    page, where titles are asked for.
     """
 
     uri: str
@@ -57,6 +58,7 @@ class ExtractedCapture(NamedTuple):
     offset: int | None
     via: str | None
     hops: str | None
+    title: str | None = None
 
 
 class Extraction:
@@ -134,6 +136,7 @@ def extract(
     pdf: bool = DEFAULTS.pdf,
     max_record: int = DEFAULTS.max_record,
     max_links_per_page: int = DEFAULTS.max_links_per_page,
+    titles: bool = DEFAULTS.titles,
 ) -> Extraction:
     """The links and captures of archives: files, folders, globs or URLs, as of `crawlrank run`.
 
@@ -141,7 +144,7 @@ def extract(
     folders without archives.
     """
     options = ExtractionOptions(
-        outlinks, links, nofollow, forms, pdf, max_record, max_links_per_page
+        outlinks, links, nofollow, forms, pdf, max_record, max_links_per_page, titles=titles
     )
     return Extraction(find_archives(several(archives)).archives, options)
 
@@ -166,4 +169,5 @@ def _capture(row: Capture) -> ExtractedCapture:
         _known(row.offset, int),
         _known(row.via),
         _known(row.hops),
+        _known(row.title),
     )

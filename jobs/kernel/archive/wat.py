@@ -2,17 +2,19 @@
 
 Common Crawl and the Internet Archive make them with ia-web-commons. A WAT record is turned into the
 record that it describes. Of a page it has the tags with links and no text, so the body becomes a
-page of those tags, and every rule for pages holds. It has no bodies of other types.
+page of those tags and the title, and every rule for pages holds. It has no bodies of other types.
 
 Envelope: Format, WARC-Header-Metadata (or ARC-Header-Metadata), Payload-Metadata. In the latter:
 HTTP-Request-Metadata with Request-Message,
-HTTP-Response-Metadata with Response-Message, Headers and HTML-Metadata (Head: Base, Metas, Link,
-Scripts; Links), or WARC-Metadata-Metadata with the lines of a metadata record (Metadata-Records).
+HTTP-Response-Metadata with Response-Message, Headers and HTML-Metadata (Head: Title, Base, Metas,
+Link, Scripts; Links), or WARC-Metadata-Metadata with the lines of a metadata record
+(Metadata-Records).
 A path such as `A@/href` names the element and the attribute that an `url` comes from.
 """
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -116,6 +118,8 @@ def _page(metadata: dict[str, Any], media_type: str) -> bytes:
     """
     head = _dict(metadata, "Head")
     tags = [_tag("meta", _rule_attributes(entry)) for entry in _entries(head, "Metas")]
+    if isinstance(title := head.get("Title"), str):
+        tags.append(f"<title>{html.escape(_mended(title))}</title>")
     if isinstance(base := head.get("Base"), str):
         tags.append(_tag("base", {"href": _mended(base)}))
     lists = ((head, "Link"), (head, "Scripts"), (metadata, "Links"))

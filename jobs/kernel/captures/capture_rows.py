@@ -190,8 +190,9 @@ def _named(kind: str, status: int | None) -> tuple[Any, ...]:
 
 
 def capture_of(
-    record: Record, uri: bytes, archive: bytes, counters: Counter[str], options: ExtractionOptions
-) -> Capture:
+    record: Record, uri: bytes, archive: bytes, counters: Counter[str],
+    options: ExtractionOptions, title: str = "",
+) -> Capture:  # fmt: skip
     """The row of a record, which is counted."""
     kind, status, *names = _named(record.kind, record.status)
     for name in names:
@@ -214,6 +215,8 @@ def capture_of(
     if options.validators:
         fields = record.http_headers
         row = row._replace(modified=modified_of(fields), etag=etag_of(fields))
+    if title:
+        row = row._replace(title=title.encode("utf-8", "replace"))
     return row
 
 

@@ -69,7 +69,13 @@ from crawlrank.jobs.kernel.links.body_links import body_links, resolved
 from crawlrank.jobs.kernel.links.documents import is_robots_txt, readable, unread
 from crawlrank.jobs.kernel.links.header_links import header_nofollow, header_references, location
 from crawlrank.jobs.kernel.links.html_documents import HtmlOptions
-from crawlrank.jobs.kernel.links.html_links import LinkGroup, PageLinks, anchor_words
+from crawlrank.jobs.kernel.links.html_links import (
+    LinkGroup,
+    PageLinks,
+    anchor_words,
+    document_links,
+    html_document,
+)
 from crawlrank.jobs.kernel.links.joining import Examples, count_dropped
 
 BASE = "base/@href"  # Heritrix lists it like a link
@@ -211,7 +217,10 @@ class _Extraction:
         self._matching = MetadataMatching()
         self._rows = CaptureRows(counters)
         nav, canonical = options.links == "nav", options.canonical
-        self._html_options = HtmlOptions(options.forms, nav, canonical, kinds=options.timestamps)
+        self._html_options = HtmlOptions(
+            options.forms, nav, canonical, kinds=options.timestamps, titles=options.titles
+        )
+        self._title = ""  # of the page whose links are being read
         self._links = PageLinks(
             nav=nav,
             drop=options.nofollow == "drop",
@@ -234,8 +243,13 @@ class _Extraction:
         return damage
 
     def of_records(self, items: Iterable[Record | Damage]) -> list[Row]:
-        """The captures that are complete by then, then links and damage of these items."""
+        """The captures that are complete by then, then links and damage of these items. With titles
+        both come item by item, as a row has the title of its page."""
         rows = list[Row]()
+        if self._options.titles:
+            for item in items:
+                rows += [self.counted(item)] if isinstance(item, Damage) else self._titled(item)
+            return rows
         works: list[tuple[Record, bytes | None] | Damage] = []
         for item in items:
             works.append(item if isinstance(item, Damage) else (item, self._row(item, rows)))
@@ -248,24 +262,38 @@ class _Extraction:
 
     def _row(self, record: Record, rows: list[Row]) -> bytes | None:
         """Count a record; if it is a capture, its URI. rows: gets captures that are complete."""
-        counters = self._counters
-        count_record(record, counters)
+        uri = self._counted_uri(record)
+        rows += self._complete(record, uri)
+        return uri
+
+    def _titled(self, record: Record) -> list[Row]:
+        """As `_row` and `_linked`, the links first."""
+        uri, self._title = self._counted_uri(record), ""
+        linked = self._linked(record, uri)
+        return [*self._complete(record, uri), *linked]
+
+    def _counted_uri(self, record: Record) -> bytes | None:
+        """Count a record; if it is a capture, its URI."""
+        count_record(record, self._counters)
         if record.method:
             self._rows.add_other_method(record)
-        if record.kind in self._captured:
-            uri = as_crawled(record.uri)
-            if isinstance(uri, str):
-                self._dropped(f"capture.{named_reason(uri, record.uri)}", record.uri)
-                return None
-            if record.method:
-                self._dropped(f"capture.method.{record.method}", record.uri)
-                return None
-            row = capture_of(record, uri, self._archive, counters, self._options)
-            rows += self._rows.add_capture(record, row)
-            return uri
-        if is_metadata(record):
-            rows += self._rows.add_metadata(record)
-        return None
+        if record.kind not in self._captured:
+            return None
+        uri = as_crawled(record.uri)
+        if isinstance(uri, str):
+            self._dropped(f"capture.{named_reason(uri, record.uri)}", record.uri)
+            return None
+        if record.method:
+            self._dropped(f"capture.method.{record.method}", record.uri)
+            return None
+        return uri
+
+    def _complete(self, record: Record, uri: bytes | None) -> Iterable[Capture]:
+        """The captures that are complete with a record. uri: of a capture."""
+        if uri is not None:
+            row = capture_of(record, uri, self._archive, self._counters, self._options, self._title)
+            return self._rows.add_capture(record, row)
+        return self._rows.add_metadata(record) if is_metadata(record) else ()
 
     def _linked(self, record: Record, uri: bytes | None) -> list[LinkRun | Anchor | Damage]:
         """The links that are known with a record. uri: of a capture."""
@@ -316,6 +344,9 @@ class _Extraction:
             links += self._header(record, uri, status, good and outlinks != "metadata")
         if name and outlinks != "metadata":
             links += self._body(record, body, uri, name, "x-robots-tag" in fields)
+        elif name == "html" and self._options.titles:  # counted as if it was not read
+            options = HtmlOptions(nav=True, titles=True)
+            self._title = html_document(body, record.media_type, Counter(), options).title
         if self._options.anchors and name == "html":
             links += self._anchors(record, body, uri)
         lines_count = good and not (name == "html" and outlinks in ("html", "auto"))
@@ -345,10 +376,16 @@ class _Extraction:
     def _body(
         self, record: Record, body: bytes, uri: bytes, name: str, tagged: bool
     ) -> list[LinkRun]:
-        links = body_links(
-            name, body, uri.decode(), record.media_type, self._counters, self._examples,
-            self._html_options, most=self._links.room,
-        )  # fmt: skip
+        counters, examples, most = self._counters, self._examples, self._links.room
+        if name == "html" and self._options.titles:
+            page = html_document(body, record.media_type, counters, self._html_options)
+            self._title = page.title
+            links = document_links(page, uri.decode(), counters, examples, most)
+        else:
+            links = body_links(
+                name, body, uri.decode(), record.media_type, counters, examples,
+                self._html_options, most,
+            )  # fmt: skip
         if tagged and header_nofollow(record.http_headers):
             links = ((*link[:3], link[3] or link[1] in NOFOLLOW_HOPS, link[4]) for link in links)
         return self._links.add(uri, links, name)

@@ -10,7 +10,7 @@ from crawlrank.jobs.kernel.formats.datasets import CAPTURES
 Outlinks = Literal["auto", "html", "metadata", "both"]
 LinksKept = Literal["nav", "all"]
 Nofollow = Literal["keep", "drop"]
-ON_REQUEST = ("timestamps", "canonical", "anchors", "validators")
+ON_REQUEST = ("timestamps", "canonical", "anchors", "validators", "titles")
 
 
 class ExtractionOptions(NamedTuple):
@@ -20,7 +20,8 @@ class ExtractionOptions(NamedTuple):
     bodies: look into bodies; without, there are captures and damage, and no links. timestamps:
     links have the time of their page's capture, captures their ids and what revisits refer to.
     canonical: the canonical address that a page names is a link of hop C. anchors: the words of
-    links, too. validators: captures have Last-Modified and ETag.
+    links, too. validators: captures have Last-Modified and ETag. titles: captures have the titles
+    of pages.
     """
 
     outlinks: Outlinks = "auto"
@@ -35,11 +36,14 @@ class ExtractionOptions(NamedTuple):
     canonical: bool = False
     anchors: bool = False
     validators: bool = False
+    titles: bool = False
 
     @property
     def capture_columns(self) -> int:
         """How many columns captures have in Parquet."""
-        usual, referring, validated = CAPTURES.widths[-3:]
+        _, usual, referring, validated, titled = CAPTURES.widths
+        if self.titles:
+            return titled
         return validated if self.validators else referring if self.timestamps else usual
 
     def parameters(self) -> dict[str, Any]:

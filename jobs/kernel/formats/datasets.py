@@ -46,7 +46,8 @@ class Dataset:
     say of the columns. usual: how many columns there are where extraction was not asked for more;
     by default all. widths: how many columns a line may have; by default the usual ones. required:
     how many a Parquet file has at least; likewise. before, behind: columns that only Parquet has,
-    before and behind those of a line. longest: bytes of a line, at most.
+    before and behind those of a line. longest: bytes of a line, at most. phrase: whether the last
+    column of the longest lines may have blanks.
     """
 
     def __init__(
@@ -64,8 +65,10 @@ class Dataset:
         before: Mapping[str, str] = MappingProxyType({}),
         behind: Mapping[str, str] = MappingProxyType({}),
         longest: int = 1 << 20,
+        phrase: bool = False,
     ) -> None:
         self.name, self.separator, self.order, self.longest = name, separator, order, longest
+        self.phrase = phrase
         self.columns = {name: types.get(name, "string") for name in fields}
         self.parquet_columns = {**before, **self.columns, **behind}
         self.usual = usual or len(self.columns)
@@ -102,8 +105,9 @@ LINKS = Dataset(
 ANCHORS = Dataset("anchors", Anchor._fields, "\t", RowOrder.ARCHIVES)
 CAPTURES = Dataset(
     "captures", Capture._fields, "\t", RowOrder.ARCHIVES,
-    "the last two may be absent, 4 about revisits may follow, then 2 validators",
-    types={"status": "int32", "offset": "int64"}, usual=10, widths=(8, 10, 14, 16), required=8,
+    "the last two may be absent, 4 about revisits may follow, then 2 validators, then a title",
+    types={"status": "int32", "offset": "int64"}, usual=10, widths=(8, 10, 14, 16, 17), required=8,
+    phrase=True,
 )  # fmt: skip
 SELECTED = Dataset("selected", Link._fields, " ", RowOrder.ARCHIVES, usual=3)
 FOLDS = Dataset("folds", Fold._fields, "\t", RowOrder.LINE, types={"hops": "int64"})

@@ -81,9 +81,16 @@ def _fields(line: bytes, dataset: Dataset) -> list[bytes]:
         raise _unlike(line, dataset)
     separator = b"\t" if b"\t" in line or dataset.separator == "\t" else b" "
     fields = line.split(separator)
-    if len(fields) not in dataset.widths or b"" in fields or (separator == b"\t" and b" " in line):
+    is_mixed = separator == b"\t" and b" " in line and _has_blanks(fields, dataset)
+    if len(fields) not in dataset.widths or b"" in fields or is_mixed:
         raise BadLine(_shown(line) if line else "an empty line", dataset.expected)
     return fields
+
+
+def _has_blanks(fields: list[bytes], dataset: Dataset) -> bool:
+    """Whether there is a blank in a field that is no phrase."""
+    is_phrase = dataset.phrase and len(fields) == len(dataset.columns)
+    return any(b" " in field for field in (fields[:-1] if is_phrase else fields))
 
 
 def parse_link(line: bytes) -> Link:
@@ -250,14 +257,16 @@ def format_link(row: Link) -> bytes:
     return b" ".join(row[:4] if row.timestamp != UNKNOWN else row[:3])
 
 
-def format_capture(row: Capture, *, validators: bool = False) -> bytes:
-    """A line of a capture, without validators unless they are asked for, and without the four
-    columns before them where nothing of these is known."""
-    if validators:
+def format_capture(row: Capture, *, validators: bool = False, titles: bool = False) -> bytes:
+    """A line of a capture, without its title and validators unless they are asked for, and without
+    the four columns before them where nothing of these is known."""
+    _, usual, referring, validated, _ = CAPTURES.widths
+    if titles:
         return b"\t".join(row)
-    more = row[CAPTURES.usual : -2]
-    known = any(field != UNKNOWN for field in more)
-    return b"\t".join(row[:-2] if known else row[: CAPTURES.usual])
+    if validators:
+        return b"\t".join(row[:validated])
+    known = any(field != UNKNOWN for field in row[usual:referring])
+    return b"\t".join(row[: referring if known else usual])
 
 
 def format_uri_row(row: UriRow) -> bytes:

@@ -128,7 +128,8 @@ class Capture(NamedTuple):
 
     via: the URI that Heritrix came from; hops: its way from the seed, a letter a hop. Where asked
     for, the id of its record, and what a revisit refers to: an id, or a URI and its timestamp.
-    Where asked for, Last-Modified of its HTTP header as a timestamp, and ETag.
+    Where asked for, Last-Modified of its HTTP header as a timestamp, and ETag. Where asked for, the
+    title of an HTML page (markup/page_text.py), in which there may be blanks.
     """
 
     uri: bytes
@@ -147,6 +148,7 @@ class Capture(NamedTuple):
     refers_to_timestamp: bytes = UNKNOWN
     modified: bytes = UNKNOWN
     etag: bytes = UNKNOWN
+    title: bytes = UNKNOWN
 
 
 class CanonicalLink(NamedTuple):

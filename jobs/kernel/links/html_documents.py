@@ -51,7 +51,7 @@ class HtmlOptions(NamedTuple):
     which takes a third less time. canonical: also the canonical address that the head names.
     as_heritrix: queries are in UTF-8 whatever the charset of the page, and hosts by IDNA 2003.
     scanned: pages are scanned as far as they can be, not all parsed. kinds: links have the kinds of
-    their references.
+    their references. titles: the title is read, too.
     """
 
     forms: bool = False
@@ -60,6 +60,7 @@ class HtmlOptions(NamedTuple):
     as_heritrix: bool = False
     scanned: bool = True
     kinds: bool = False
+    titles: bool = False
 
 
 DEFAULT_OPTIONS = HtmlOptions()
@@ -156,7 +157,8 @@ class Document:
     page may come last.
 
     size: the number of references. left_out: documents in srcdoc that are too deep, too many, or
-    cut; and shadow roots that are too deep.
+    cut; and shadow roots that are too deep. title: of the first title element of HTML, where asked
+    for; '' without one.
     """
 
     def __init__(
@@ -177,6 +179,7 @@ class Document:
         self.size = self.left_out = self._begin = 0
         self.framed: list[Document] = []
         self.nofollow = self._reloads = False
+        self.title, self._has_title = "", not self.options.titles
 
     @property
     def is_cut(self) -> bool:
@@ -204,9 +207,12 @@ class Document:
     def _is_taken(self, page: PageText, selection: Selection) -> bool:
         """Whether the page can be scanned."""
         try:
-            scanned = _scanner(selection).scanned(page.markup) if self.options.scanned else None
+            scanner_used = _scanner(selection)
+            scanned = scanner_used.scanned(page.markup) if self.options.scanned else None
             if scanned is None or not page.is_read_by_parts:
                 return False
+            if self.options.titles:
+                self.title = page.title(scanner_used.title(page.markup))
             self._take(scanned, selection)
         except _Undecided:
             self._clear()
@@ -256,6 +262,8 @@ class Document:
         root = LexborHTMLParser(piece).root
         if root is not None:
             self._read_tree(root, selection, selector)
+            if not self._has_title and (title := self.page.title_in(root)) is not None:
+                self.title, self._has_title = title, True
         self._count()
 
     def _read_tree(
@@ -354,7 +362,9 @@ class Document:
             self.left_out += 1
             return
         text = PageText(html.encode("utf-8", "replace"), _IN_UTF_8)
-        framed = Document(text, self.options._replace(canonical=False), self._depth + 1)
+        framed = Document(
+            text, self.options._replace(canonical=False, titles=False), self._depth + 1
+        )
         self.framed.append(framed)
         self.left_out += framed.left_out + framed.is_cut
 

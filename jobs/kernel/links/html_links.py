@@ -84,6 +84,14 @@ def html_link_groups(
     first of these by reason. most: on a page with more references each one is a group, so that the
     others are not joined once there are enough links.
     """
+    document = html_document(body, content_type, counters, options)
+    return document_links(document, page, counters, {} if examples is None else examples, most)
+
+
+def html_document(
+    body: bytes, content_type: str, counters: Counter[str], options: HtmlOptions
+) -> Document:
+    """The document of a page; content_type, counters: as in `html_link_groups`."""
     is_long = len(body) > LONGEST_PAGE
     text = PageText(body[:LONGEST_PAGE] if is_long else body, content_type)
     if body and text.is_unread:
@@ -93,11 +101,18 @@ def html_link_groups(
         counters["dropped.html-tail"] += 1
     if document.left_out:
         counters["dropped.srcdoc"] += document.left_out
+    return document
+
+
+def document_links(
+    document: Document, page: str, counters: Counter[str], examples: Examples, most: int
+) -> Iterator[LinkGroup]:
+    """The links of a document, as `html_link_groups` gives them. page: its URI."""
     if not (document.references or document.framed):
         return iter(())
-    examples = {} if examples is None else examples
-    anchors = document.anchors
+    options, anchors = document.options, document.anchors
     if anchors is not None and document.size <= most and len(page) <= SHORT_BASE:
+        text = document.page
         base = _PageBase(page, text, text, as_heritrix=options.as_heritrix)
         hop, context, nofollow = ANCHOR
         return iter([(base.targets(anchors, counters, examples), hop, context, nofollow, None)])

@@ -1,4 +1,4 @@
-"""The bytes of an HTML page; its charset and its text are made where they are asked for.
+"""The bytes of an HTML page; its charset, text and title are made where they are asked for.
 
 Character references in the value of an attribute, as the tokenizer of the HTML standard reads
 them: one without a semicolon is text where a letter, a digit or `=` follows.
@@ -7,6 +7,8 @@ them: one without a semicolon is text where a letter, a digit or `=` follows.
 from __future__ import annotations
 
 import re
+
+from selectolax.lexbor import LexborNode
 
 from crawlrank.jobs.kernel.encodings.decoding import REPLACED, Decoder, decoder_of
 from crawlrank.jobs.kernel.markup.charsets import (
@@ -24,6 +26,7 @@ _USUAL = {"amp": "&", "lt": "<", "gt": ">", "quot": '"'}
 _REPLACEMENT = "\ufffd"
 _MOST_DIGITS = 8
 _LAST = 0x10FFFF
+_LONGEST_OPEN = 6  # letters of a name that needs no semicolon
 
 
 def unescaped(value: str) -> str:
@@ -42,6 +45,21 @@ def _character(match: re.Match[str]) -> str:
         return match[0]
     known = _USUAL.get(name) or _named(name + end)
     return match[0] if known is None else known
+
+
+def _character_in_text(match: re.Match[str]) -> str:
+    """As `_character`, outside of tags: some names need no semicolon, whatever follows them."""
+    name, end = match[3], match[4]
+    if name is None:
+        return _character(match)
+    known = _named(name + ";") if end == ";" else None
+    if known is not None:
+        return known
+    for size in range(min(len(name), _LONGEST_OPEN), 1, -1):
+        known = _named(name[:size])
+        if known is not None:
+            return known + name[size:] + end
+    return match[0]
 
 
 def _named(name: str) -> str | None:
@@ -64,6 +82,56 @@ _XHTML_EMPTY = re.compile(
     rb"([^<>\"']*(?:(?:\"[^<\"]*\"|'[^<']*')[^<>\"']*)*)/>",
     re.IGNORECASE,
 )
+
+
+LONGEST_TITLE = 300  # characters
+MOST_CONTENTS = 2**14  # bytes of a title element that are read, or characters of its text
+_XML_TEXT = re.compile(r"<!\[CDATA\[(.*?)(?:\]\]>|\Z)|<!--.*?(?:-->|\Z)|([^<]+|<)", re.DOTALL)
+# Controls that are no blanks of HTML, and what turns the direction of the text after a title.
+_UNSHOWN = re.compile(
+    "[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+)
+_BLANKS = re.compile("[ \t\n\f\r\u2028\u2029]+")  # of HTML, and the ends of lines of Unicode
+
+
+def _of_xml(text: str, *, unescape: bool) -> str:
+    """The text of an element of XML, in which there may be CDATA sections and comments."""
+    parts = (match.groups("") for match in _XML_TEXT.finditer(text))
+    if unescape:
+        return "".join(cdata + _REFERENCE.sub(_character_in_text, rest) for cdata, rest in parts)
+    return "".join(cdata + rest for cdata, rest in parts)
+
+
+def shown_title(text: str) -> str:
+    """The text of a title element as `document.title` gives it, without blanks around it, and with
+    one blank for several; without control characters and those of directions. It has at most
+    LONGEST_TITLE characters: the last is an ellipsis if more were there. '' if it says nothing: if
+    nothing is left, or a dash, which stands for no title in text datasets."""
+    shown = _BLANKS.sub(" ", _UNSHOWN.sub("", text[:MOST_CONTENTS])).strip(" ")
+    if len(shown) > LONGEST_TITLE:
+        shown = shown[: LONGEST_TITLE - 1].rstrip(" ") + "…"
+    return "" if shown == "-" else shown
+
+
+_MOST_TITLES = 100  # of a tree, of which the first of HTML is looked for
+_DEEPEST = 512
+_FOREIGN = frozenset({"svg", "math"})
+_HTML_IN_FOREIGN = frozenset({
+    *("foreignObject", "foreignobject", "desc", "title"),
+    *("mi", "mo", "mn", "ms", "mtext", "annotation-xml"),
+})  # fmt: skip
+
+
+def _is_foreign(title: LexborNode) -> bool:
+    """Whether a title element is one of SVG or MathML."""
+    parent = title.parent
+    for _ in range(_DEEPEST):
+        if parent is None or parent.tag in _HTML_IN_FOREIGN:
+            return False
+        if parent.tag in _FOREIGN:
+            return True
+        parent = parent.parent
+    return False
 
 
 class PageText:
@@ -110,6 +178,24 @@ class PageText:
         """The value of an attribute, of its bytes in the markup, as a parser reads it."""
         text = self.text(raw)
         return unescaped(text) if "&" in text else text
+
+    def title(self, raw: bytes) -> str:
+        """The title of its contents in the markup; those after MOST_CONTENTS are not read."""
+        text = self.text(raw[:MOST_CONTENTS])
+        if self._is_xml and "<!" in text:
+            return shown_title(_of_xml(text, unescape=True))
+        return shown_title(_REFERENCE.sub(_character_in_text, text) if "&" in text else text)
+
+    def title_in(self, root: LexborNode) -> str | None:
+        """The title of the first title element of HTML in a tree, None without one."""
+        titles = (node for node in root.css("title")[:_MOST_TITLES] if not _is_foreign(node))
+        node = next(titles, None)
+        if node is None:
+            return None
+        text = node.text()[:MOST_CONTENTS]
+        if self._is_xml and "<!" in text:
+            text = _of_xml(text, unescape=False)  # the parser has done so, in CDATA too
+        return shown_title(text)
 
     def text(self, raw: bytes) -> str:
         """Bytes of the markup as text."""

@@ -27,6 +27,8 @@ from crawlrank.jobs.kernel.markup.scan_names import (
     STYLED,
     TABLES,
     TEXT_ONLY,
+    TITLE_BEGIN,
+    TITLE_END,
 )
 from crawlrank.jobs.kernel.markup.scan_rows import TEXT, UNDECIDED, ScanRows, add_row, add_rows
 from crawlrank.jobs.kernel.markup.scan_tokens import (
@@ -99,6 +101,8 @@ def start(
         no_form = int64(names.OTHER_FORM)
         if styled and meaning & names.IS_STYLE and has_reference(page, end, last):
             add_row(rows, state, begin, meaning & 255, TEXT, end, last, no_form)
+        if meaning & names.IS_TITLE and state[TITLE_END] == 0:
+            state[TITLE_BEGIN], state[TITLE_END] = end, last
         end = last
     return end
 

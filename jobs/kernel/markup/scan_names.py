@@ -19,10 +19,11 @@ FACTOR = 0x9E3779B97F4A7C15  # of Fibonacci hashing
 ATTRIBUTES, WITH_STYLE = range(2)
 PLAN = 2
 # Of its state: what is open, what was seen, the number of rows (negative if the page cannot be
-# decided), whether `style` is read, and how many rows are not of plain anchors
+# decided), whether `style` is read, how many rows are not of plain anchors, and where the contents
+# of the first title begin and end (0 without one)
 IN_SELECT, IN_FORM, TABLES, IN_CELL, NESTED, BODIES, BASES, FOREIGN, TEXT_ONLY = range(9)
-COUNT, STYLED, TAGS = 9, 10, 11
-STATE = 12
+COUNT, STYLED, TAGS, TITLE_BEGIN, TITLE_END = 9, 10, 11, 12, 13
+STATE = 14
 DEEPEST = 64  # elements of SVG in each other
 Table: TypeAlias = "array[int]"  # SLOTS rows of four: first bytes, last bytes, length, meaning
 
@@ -40,7 +41,7 @@ IS_FORM, IS_BASE, IS_TABLE, IS_PART, IS_CELL = 1 << 18, 1 << 19, 1 << 20, 1 << 2
 IS_BODY, ENDS_SVG, TEXT_IN_SVG, LINKS_IN_SVG = 1 << 23, 1 << 24, 1 << 25, 1 << 26
 IS_NOTHING, IS_IMAGE, IS_ANCHOR = 1 << 27, 1 << 28, 1 << 29
 MATTERS, END_MATTERS = 1 << 30, 1 << 31  # outside SVG and select
-IS_META = 1 << 32
+IS_META, IS_TITLE = 1 << 32, 1 << 33
 HAS_TEXT = IS_RAW | IS_SCRIPT | IS_PLAINTEXT
 
 _MEANINGS = {
@@ -67,6 +68,7 @@ _MEANINGS = {
     IS_IMAGE: (b"image",),  # outside SVG it is an `img`, of which lexbor makes none in a table
     IS_ANCHOR: (b"a",),
     IS_META: (b"meta",),
+    IS_TITLE: (b"title",),
 }
 
 

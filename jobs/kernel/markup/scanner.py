@@ -122,6 +122,8 @@ _FIRST = ("href", "rel", "xlink:href", "style", CONTENTS, "http-equiv", "name")
 _OTHER, _FOREIGN = 255, 256
 _MOST_ROWS = 2**17
 _TAGS = scan_names.PLAN + scan_names.TAGS
+_TITLE_BEGIN = scan_names.PLAN + scan_names.TITLE_BEGIN
+_TITLE_END = scan_names.PLAN + scan_names.TITLE_END
 _TAG_NAME = re.compile(rb"<([^\t\n\f\r />]+)").match
 
 
@@ -183,6 +185,11 @@ class Scanner:
         if not self._numbers[_TAGS]:
             return [References(page, rows.tobytes())] if count else []
         return list(self._parts(page, rows))
+
+    def title(self, page: bytes) -> bytes:
+        """The contents of the first title of the page that was scanned last, which is outside of
+        SVG; b"" without one."""
+        return page[self._numbers[_TITLE_BEGIN] : self._numbers[_TITLE_END]]
 
     def _parts(self, page: bytes, rows: memoryview[int]) -> Iterator[References | ScannedTag]:
         elements = rows[1::COLUMNS].tolist()

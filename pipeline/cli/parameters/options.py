@@ -320,6 +320,9 @@ EXTRACTION = (
 validators_option = field_option(
     DEFAULTS, "validators", "Keep Last-Modified and ETag of responses, for `plan`."
 )
+titles_option = field_option(
+    DEFAULTS, "titles", "Keep the titles of HTML pages, for lists, `explain` and the report."
+)
 
 
 def _extraction(**values: Any) -> ExtractionOptions:

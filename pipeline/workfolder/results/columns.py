@@ -43,7 +43,7 @@ class FinishedColumns(Finished):
             "folded": lambda: f"SELECT key, target_key, kind, hops FROM {table('folds')}",
             "visited": lambda: (
                 f"SELECT uri, timestamp, status, media_type, digest, kind, {self._validators()},"
-                f" via, hops FROM '{self.folder('captures')}/*.parquet'"
+                f" via, hops, {self._title()} FROM '{self.folder('captures')}/*.parquet'"
             ),
             "redirected": lambda: (
                 f"SELECT source, target FROM '{self.folder('links')}/*.parquet' WHERE hop = 'R'"
@@ -62,6 +62,9 @@ class FinishedColumns(Finished):
         """Columns of captures that not all work folders have."""
         asked = self.parameters.get("--validators")
         return "modified, etag" if asked else "NULL::VARCHAR AS modified, NULL::VARCHAR AS etag"
+
+    def _title(self) -> str:
+        return "title" if self.parameters.get("--titles") else "NULL::VARCHAR AS title"
 
     def _table(self, dataset: str) -> str:
         return f"'{self.folder(dataset)}/{dataset}.parquet'"

@@ -7,8 +7,9 @@ The views, each with the name of the folder before it (`a_mapped`):
     spelled  key, uri, captures, links, last: every spelling
     folded   key, target_key, kind, hops: the keys that others stand for
     ranked   ord, score, captured: a row for each node; nodes of equal score are ordered by ord
-    visited  uri, timestamp, status, media_type, digest, kind, modified, etag, via, hops: every
-             capture; modified and etag are null in a folder that was made without `--validators`
+    visited  uri, timestamp, status, media_type, digest, kind, modified, etag, via, hops, title:
+             every capture; modified and etag are null in a folder that was made without
+             `--validators`, title in one without `--titles`
     degrees  key, links_in, links_out: of nodes, in the graph
     redirected  source, target: the redirects among the links that count
     kept     source, target, hop: the links of captures that count

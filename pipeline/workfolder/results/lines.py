@@ -49,7 +49,8 @@ VISITED = """
     SELECT field[1] AS uri, field[2] AS timestamp, try_cast(field[3] AS INTEGER) AS status,
     nullif(field[4], '-') AS media_type, nullif(field[5], '-') AS digest, field[6] AS kind,
     nullif(field[15], '-') AS modified, nullif(field[16], '-') AS etag,
-    nullif(field[9], '-') AS via, nullif(field[10], '-') AS hops FROM
+    nullif(field[9], '-') AS via, nullif(field[10], '-') AS hops,
+    nullif(field[17], '-') AS title FROM
     (SELECT string_split(line, chr(9)) AS field FROM {lines})
 """
 DEGREES = """

@@ -65,7 +65,7 @@ def test_a_capture() -> None:
     where = str(len(page("x"))).encode()
     assert captures[1] == (
         *(URI.encode(), b"20240506070809", b"404", b"-", b"sha1:A", b"response"),
-        *(b"test.warc", where, *[b"-"] * 8),
+        *(b"test.warc", where, *[b"-"] * 9),
     )
     assert (damage, counters["records.response"]) == ([], 2)
 

@@ -54,12 +54,14 @@ OTHER = ExtractionOptions(
     canonical=True,
     anchors=True,
     validators=True,
+    titles=True,
 )
 
 
 def test_the_job_takes_what_the_pipeline_gives() -> None:
     assert OTHER.arguments() == [
         *("--forms", "--pdf", "--timestamps", "--canonical", "--anchors", "--validators"),
+        "--titles",
         *("--outlinks", "both", "--links", "all", "--nofollow", "drop"),
         *("--max-record", "1048576", "--max-links-per-page", "7"),
     ]
@@ -77,5 +79,5 @@ def test_every_option_marks_an_extraction() -> None:
 
 
 def test_folders_made_before_there_were_some_options_stay_good() -> None:
-    later = {"--timestamps", "--canonical", "--anchors", "--validators"}
+    later = {"--timestamps", "--canonical", "--anchors", "--validators", "--titles"}
     assert not later & ExtractionOptions().parameters().keys()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from crawlrank.jobs.kernel.errors import BadLine
 from crawlrank.jobs.kernel.formats import lines
-from crawlrank.jobs.kernel.formats.rows import Capture, GraphLine, Link, UriRow
+from crawlrank.jobs.kernel.formats.rows import UNKNOWN, Capture, GraphLine, Link, UriRow
 
 TEXT = st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E), min_size=1).map(str.encode)
 IDS = st.integers(0, 10**18 - 1).map(lambda number: b"%d" % number)
@@ -29,9 +29,14 @@ def test_links_come_back(row: Link) -> None:
     assert lines.parse_link(lines.format_link(row)) == row
 
 
-@given(st.builds(Capture, TEXT, TIMESTAMPS, *[TEXT] * 11, TIMESTAMPS, TIMESTAMPS, TEXT))
+UNTITLED = st.just(UNKNOWN)
+
+
+@given(st.builds(Capture, TEXT, TIMESTAMPS, *[TEXT] * 11, TIMESTAMPS, TIMESTAMPS, TEXT, UNTITLED))
 def test_captures_come_back(row: Capture) -> None:
     assert lines.parse_capture(lines.format_capture(row, validators=True)) == row
+    titled = row._replace(title=b"two words")
+    assert lines.parse_capture(lines.format_capture(titled, titles=True)) == titled
     row = row._replace(modified=b"-", etag=b"-")
     assert lines.parse_capture(lines.format_capture(row)) == row
 

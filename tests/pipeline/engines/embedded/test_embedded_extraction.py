@@ -67,12 +67,13 @@ def links_of(part: Path) -> list[bytes]:
     return [b"%s %s %s" % tuple(field.encode() for field in row) for row in rows]
 
 
-def captures_of(part: Path, *, validators: bool = False) -> list[bytes]:
+def captures_of(part: Path, **asked: bool) -> list[bytes]:
     table = pq.read_table(part)
-    assert table.schema.equals(schema_of(CAPTURES.columns) if validators else CAPTURE_SCHEMA)
+    columns = CAPTURES.first(ExtractionOptions(**asked).capture_columns)  # type: ignore[arg-type]
+    assert table.schema.equals(schema_of(columns) if asked else CAPTURE_SCHEMA)
     rows = [row.values() for row in table.to_pylist()]
     fields = [[UNKNOWN if v is None else str(v).encode() for v in row] for row in rows]
-    return [format_capture(Capture(*row), validators=validators) for row in fields]
+    return [format_capture(Capture(*row), **asked) for row in fields]
 
 
 @pytest.mark.parametrize(
@@ -107,27 +108,43 @@ def test_links_captures_and_reports_are_those_of_the_job(
         assert captures_of(tmp_path / "work" / "captures" / told.part) == job
 
 
-@pytest.mark.slow
-def test_validators_are_columns_behind_all_others(tmp_path: Path) -> None:
-    archive, asked = SAMPLES / "aut-example.warc.gz", ExtractionOptions(validators=True)
-    reports, _ = extracted(tmp_path / "with", archive, validators=True)
-    part = tmp_path / "with" / "captures" / reports[str(archive)].part
+def by_both_engines(folder: Path, archive: Path, **asked: bool) -> list[bytes]:
+    """The captures of the jobs, as lines. Both engines make equal tables of them."""
+    reports, _ = extracted(folder / "with", archive, **asked)
+    part = folder / "with" / "captures" / reports[str(archive)].part
 
-    def by_jobs(name: str, options: ExtractionOptions) -> Path:
-        links, captures = tmp_path / f"links-{name}", tmp_path / name
-        steps.extract_links([archive], links, captures, inline(tmp_path), options)
+    def by_jobs(name: str) -> Path:
+        links, captures = folder / f"links-{name}", folder / name
+        options = ExtractionOptions(**asked)  # type: ignore[arg-type]
+        steps.extract_links([archive], links, captures, inline(folder), options)
         return captures
 
-    texts = by_jobs("more.txt", asked).read_bytes().splitlines()
-    assert captures_of(part, validators=True) == texts
-    assert pq.read_table(by_jobs("more.parquet", asked)).equals(pq.read_table(part))
+    texts = by_jobs("more.txt").read_bytes().splitlines()
+    assert captures_of(part, **asked) == texts
+    assert pq.read_table(by_jobs("more.parquet")).equals(pq.read_table(part))
+    return texts
+
+
+@pytest.mark.slow
+def test_validators_are_columns_behind_all_others(tmp_path: Path) -> None:
+    texts = by_both_engines(tmp_path, SAMPLES / "aut-example.warc.gz", validators=True)
     assert {line.count(b"\t") for line in texts} == {15}
     assert {line.split(b"\t")[14][-6:].isdigit() for line in texts} == {False, True}
     assert {line.split(b"\t")[15][:1] for line in texts} >= {b'"', b"-"}
-    usual = by_jobs("usual.txt", ExtractionOptions()).read_bytes().splitlines()
-    assert [line.split(b"\t")[:10] for line in texts] == [line.split(b"\t") for line in usual]
-    reports, _ = extracted(tmp_path / "without", archive)
-    assert captures_of(tmp_path / "without" / "captures" / reports[str(archive)].part) == usual
+    reports, _ = extracted(tmp_path / "without", SAMPLES / "aut-example.warc.gz")
+    (report,) = reports.values()
+    usual = captures_of(tmp_path / "without" / "captures" / report.part)
+    assert [b"\t".join(line.split(b"\t")[:10]) for line in texts] == usual
+
+
+@pytest.mark.few(1)
+@pytest.mark.parametrize("validators", [False, True])
+def test_titles_are_the_last_column(tmp_path: Path, validators: bool) -> None:
+    asked = {"titles": True, "validators": validators}
+    texts = by_both_engines(tmp_path, SAMPLES / "aut-example.warc.gz", **asked)
+    assert {line.count(b"\t") for line in texts} == {16}
+    assert sum(b" " in line.split(b"\t")[16] for line in texts) > 50
+    assert any(line.split(b"\t")[14] != b"-" for line in texts) == validators
 
 
 def test_an_unreadable_archive_leaves_the_others(tmp_path: Path) -> None:
