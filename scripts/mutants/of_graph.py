@@ -32,9 +32,16 @@ EDITS: dict[str, tuple[Edit, ...]] = {
         Edit(
             "known-columns-of-captures-are-left-out",
             "jobs/kernel/formats/lines.py",
-            "known = any(field != UNKNOWN for field in more)",
-            "known = all(field != UNKNOWN for field in more)",
+            "known = any(field != UNKNOWN for field in row[usual:referring])",
+            "known = all(field != UNKNOWN for field in row[usual:referring])",
             f"{LINES}::test_captures_come_back tests/jobs/kernel/captures/test_capture_rows.py",
+        ),
+        Edit(
+            "titles-lose-their-first-byte",
+            "jobs/kernel/markup/scanner.py",
+            "return page[self._numbers[_TITLE_BEGIN] : self._numbers[_TITLE_END]]",
+            "return page[self._numbers[_TITLE_BEGIN] + 1 : self._numbers[_TITLE_END]]",
+            "tests/jobs/kernel/markup/test_titles.py::test_titles_are_those_of_a_browser",
         ),
         Edit(
             "ids-with-leading-zeros-are-read",

@@ -98,9 +98,8 @@ def start(
         open_html(meaning, state)
     if meaning & names.HAS_TEXT:
         last = text_end(page, end, meaning, begin + 1, name_size)
-        no_form = int64(names.OTHER_FORM)
         if styled and meaning & names.IS_STYLE and has_reference(page, end, last):
-            add_row(rows, state, begin, meaning & 255, TEXT, end, last, no_form)
+            add_row(rows, state, begin, meaning & 255, TEXT, end, last, int64(names.OTHER_FORM))
         if meaning & names.IS_TITLE and state[TITLE_END] == 0:
             state[TITLE_BEGIN], state[TITLE_END] = end, last
         end = last

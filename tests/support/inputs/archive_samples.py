@@ -8,8 +8,9 @@ import zipfile
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
-import lz4.frame
+import lz4.frame  # type: ignore[import-untyped]
 import pytest
 import zstandard
 
@@ -85,7 +86,8 @@ def zstd(record: bytes, dictionary: zstandard.ZstdCompressionDict | None = None)
 
 
 def lz4_frame(record: bytes) -> bytes:
-    return lz4.frame.compress(record, content_checksum=True)
+    frame: bytes = lz4.frame.compress(record, content_checksum=True)
+    return frame
 
 
 def each_zstd(records: Iterable[bytes]) -> bytes:
@@ -118,7 +120,8 @@ def skippable(content: bytes, kind: int) -> bytes:
 
 def a_dictionary() -> zstandard.ZstdCompressionDict:
     """Trained on made pages."""
-    pages = [page(f"<a href=/{n * n}>{n}</a>" * 9, f"http://h/{n}") for n in range(200)]
+    made = (page(f"<a href=/{n * n}>{n}</a>" * 9, f"http://h/{n}") for n in range(200))
+    pages: list[bytes | bytearray | memoryview[int]] = [*made]
     return zstandard.train_dictionary(2000, pages)
 
 
@@ -141,7 +144,7 @@ WRAPPINGS = {
 FRAME_A_RECORD = ("each", "each-zstd", "each-lz4", "dictionary")
 
 
-def read(data: bytes, **more: int) -> tuple[list[Record], list[Damage]]:
+def read(data: bytes, **more: Any) -> tuple[list[Record], list[Damage]]:
     items = list(read_records(io.BytesIO(data), "test.warc", **more))
     return (
         [item for item in items if isinstance(item, Record)],
