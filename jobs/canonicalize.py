@@ -6,7 +6,7 @@ Reads lines of links (`target source hop`) and of captures (10 columns). Writes 
 
 Hops I and P are never edges (Heritrix writes an inferred favicon.ico for every page: a false hub),
 nor is C, the canonical address that a page names. Such lines are counted and dropped, as are lines
-whose URIs are not those of pages (usable.py) and URIs of which surt makes no key. `--www`
+whose URIs are not those of pages (lines.py) and URIs of which surt makes no key. `--www`
 says what becomes of the `www.` or `www2.` of a host (keys.py). With `--folds`, a file of few
 folds, keys that fold are replaced at once, and links from and to keys that are gone left out;
 jobs/fold_keys.py does it for many.
@@ -33,12 +33,11 @@ from crawlrank.jobs.kernel.formats.lines import (
     parse_fold,
     parse_link,
     parse_link_or_uri_row,
+    why_unusable,
 )
 from crawlrank.jobs.kernel.formats.rows import UNKNOWN, UriRow
 from crawlrank.jobs.kernel.formats.side_lines import DROPPED, URIS
-from crawlrank.jobs.kernel.formats.usable import why_unusable
-from crawlrank.jobs.kernel.keys.keys import Www, shared_key_function
-from crawlrank.jobs.kernel.keys.query_charsets import is_foreign
+from crawlrank.jobs.kernel.keys.keys import Www, is_foreign, shared_key_function
 from crawlrank.jobs.mapreduce.alone import main
 from crawlrank.jobs.mapreduce.job import Job, KeyValue
 

@@ -4,7 +4,7 @@
     --half authorities  a_i = sum over edges j->i of h_j
 
 The numbers that enter are divided by --authority-length or --hub-length; those that leave are sums
-as they came. r is the relevance of pages, in a file of teleport.py; 1 for all without one. Each sum
+as they came. r is the relevance of pages, in a file of equation.py; 1 for all without one. Each sum
 is correctly rounded, so that it is the same, bit for bit, however the lines were split. Sums over
 all pages (jobs/kernel/rank/hits.py) are side lines.
 
@@ -21,9 +21,9 @@ from functools import cached_property
 
 from crawlrank.jobs.kernel.formats.order import ascending_id
 from crawlrank.jobs.kernel.formats.side_lines import SUMS, to_json
+from crawlrank.jobs.kernel.rank.equation import Teleport
 from crawlrank.jobs.kernel.rank.hits import HitsLine, Tally, format_hits_line, parse_hits_line
 from crawlrank.jobs.kernel.rank.plain_round import exact_parts
-from crawlrank.jobs.kernel.rank.teleport import Teleport
 from crawlrank.jobs.mapreduce.alone import main
 from crawlrank.jobs.mapreduce.job import Job, KeyValue
 from crawlrank.jobs.page_rank import CONTRIBUTION, STRUCTURE, bad_node

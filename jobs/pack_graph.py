@@ -2,7 +2,7 @@
 
 Reads graph lines, writes lines of sections (jobs/kernel/rank/packed_graph.py, packing.py): for each
 partition its structure, and the state at the start of the first round: the scores in the graph, or
-the weights in a file of teleport.py. The note of a partition has the positions of its sections, its
+the weights in a file of equation.py. The note of a partition has the positions of its sections, its
 sums, and what steers the first round.
 
 The shuffle has compressed arrays: each line of the graph for its partition, and for each other
@@ -22,6 +22,7 @@ import numpy as np
 
 from crawlrank.jobs.kernel.formats.lines import DUMMY, parse_graph_line
 from crawlrank.jobs.kernel.formats.side_lines import PLAN, to_json
+from crawlrank.jobs.kernel.rank.equation import Teleport
 from crawlrank.jobs.kernel.rank.packed_graph import (
     Held,
     NodeIds,
@@ -34,7 +35,6 @@ from crawlrank.jobs.kernel.rank.packed_graph import (
 )
 from crawlrank.jobs.kernel.rank.packed_round import GroupSums, Partition, flows_of, sums_of
 from crawlrank.jobs.kernel.rank.packing import Writer, from_text, pieces, to_text
-from crawlrank.jobs.kernel.rank.teleport import Teleport
 from crawlrank.jobs.mapreduce.alone import main
 from crawlrank.jobs.mapreduce.job import KeyValue, PackedJob
 from crawlrank.jobs.page_rank import bad_node

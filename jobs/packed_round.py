@@ -19,6 +19,7 @@ import numpy as np
 
 from crawlrank.jobs.kernel.formats.side_lines import PLAN, to_json
 from crawlrank.jobs.kernel.rank.array_types import Floats
+from crawlrank.jobs.kernel.rank.equation import EVERYWHERE
 from crawlrank.jobs.kernel.rank.packed_round import (
     Left,
     Partition,
@@ -42,7 +43,6 @@ from crawlrank.jobs.kernel.rank.packing import (
     read_section,
     to_text,
 )
-from crawlrank.jobs.kernel.rank.teleport import EVERYWHERE
 from crawlrank.jobs.mapreduce.alone import main
 from crawlrank.jobs.mapreduce.job import KeyValue, PartitionJob
 

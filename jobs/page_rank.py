@@ -4,7 +4,7 @@
 
 Reads and writes graph lines, `id<TAB>score<TAB>O:id,id,…`; only the score changes. The driver
 iterates. Sums of the round (mass, residuals: plain_round.py) are side lines. base_i is 1 - damping,
-or that times the weight of i in a file of teleport.py; these weights are the first scores, too.
+or that times the weight of i in a file of equation.py; these weights are the first scores, too.
 
 The shuffle has the structure (each line once) and the contributions, one line for each distinct
 target of a map task, or of COMBINED contributions. That is at most one short line an edge, and less
@@ -23,9 +23,8 @@ from crawlrank.jobs.kernel.formats.lines import DUMMY, format_graph_line, parse_
 from crawlrank.jobs.kernel.formats.order import ascending_id
 from crawlrank.jobs.kernel.formats.rows import GraphLine
 from crawlrank.jobs.kernel.formats.side_lines import SUMS, to_json
-from crawlrank.jobs.kernel.rank.equation import RECIPE, Equation
+from crawlrank.jobs.kernel.rank.equation import RECIPE, Equation, Teleport
 from crawlrank.jobs.kernel.rank.plain_round import RoundTally, exact_parts, new_score
-from crawlrank.jobs.kernel.rank.teleport import Teleport
 from crawlrank.jobs.mapreduce.alone import main
 from crawlrank.jobs.mapreduce.job import Job, KeyValue
 

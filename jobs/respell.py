@@ -12,8 +12,13 @@ from typing import get_args
 
 from crawlrank.jobs.kernel.captures.choosing import CHARSET, WHOLE
 from crawlrank.jobs.kernel.formats.lines import parse_uri_row
-from crawlrank.jobs.kernel.keys.keys import Www, shared_key_function
-from crawlrank.jobs.kernel.keys.query_charsets import in_utf_8, is_beyond_ascii, is_foreign
+from crawlrank.jobs.kernel.keys.keys import (
+    Www,
+    in_utf_8,
+    is_beyond_ascii,
+    is_foreign,
+    shared_key_function,
+)
 from crawlrank.jobs.mapreduce.job import Job, KeyValue
 
 CAPTURED, ASKED, OWN = b"0", b"1", b"2"  # a captured key sorts before those that ask for it

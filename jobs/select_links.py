@@ -42,10 +42,15 @@ from crawlrank.jobs.kernel.captures.choosing import (
     is_original,
 )
 from crawlrank.jobs.kernel.formats.datasets import CAPTURES
-from crawlrank.jobs.kernel.formats.lines import format_link, parse_capture, parse_else, parse_link
+from crawlrank.jobs.kernel.formats.lines import (
+    format_link,
+    parse_capture,
+    parse_else,
+    parse_link,
+    usable_key_function,
+)
 from crawlrank.jobs.kernel.formats.rows import FOLD_HOPS, UNKNOWN, Capture, Link
 from crawlrank.jobs.kernel.formats.side_lines import FOLDS
-from crawlrank.jobs.kernel.formats.usable import usable_key_function
 from crawlrank.jobs.kernel.keys.keys import Www
 from crawlrank.jobs.kernel.links.reference_kinds import links_at
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crawlrank.jobs.kernel.machine.cores import at_a_time
+from crawlrank.jobs.kernel.machine.processes import at_a_time
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl
 from crawlrank.jobs.kernel.storage.stores import join, remove, size_of_dataset
 from crawlrank.jobs.mapreduce import runners
@@ -65,7 +65,7 @@ class Launcher:
     data: URL of the folder of all datasets, also of intermediate ones, where they are not on this
     machine. conf: mrjob's configuration of a cluster; without it mrjob looks for one. cluster:
     starts a cluster for the first job and returns the configuration that names it. processes: tasks
-    at a time, as jobs/kernel/machine/cores.py bounds them. ranges: reduce tasks of jobs that
+    at a time, as jobs/kernel/machine/processes.py bounds them. ranges: reduce tasks of jobs that
     partition by range.
 
     on_task: called with (job, tasks done, tasks of this phase) whenever a task ends. on_read:

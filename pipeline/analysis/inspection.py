@@ -26,7 +26,7 @@ from crawlrank.jobs.kernel.formats.rows import Capture, Link
 from crawlrank.jobs.kernel.keys.keys import key_of
 from crawlrank.jobs.kernel.links.joining import LONGEST_EXAMPLE, MAX_EXAMPLES, Examples
 from crawlrank.jobs.kernel.links.pdf_links import require_reader
-from crawlrank.jobs.kernel.machine.cores import at_a_time
+from crawlrank.jobs.kernel.machine.processes import at_a_time
 from crawlrank.jobs.kernel.machine.shortage import shortage_of
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl, name_of, open_binary, size_of
 from crawlrank.pipeline.data.workers import Died, Tell, answers

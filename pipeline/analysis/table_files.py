@@ -1,6 +1,6 @@
 """A table as a file, by the end of its name: .csv, .tsv, .jsonl or .parquet.
 
-csv is as pipeline/data/output.py writes it. tsv has a header and a tab between
+csv is as pipeline/data/datasets.py writes it. tsv has a header and a tab between
 columns, and no quotes: names come from keys, which have no blank and no control character. Numbers
 have all digits, which read back the same.
 """
@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from crawlrank.jobs.kernel.errors import BadInput
-from crawlrank.pipeline.data.output import STDOUT, csv_pieces, write_output
+from crawlrank.pipeline.data.datasets import STDOUT, csv_pieces, write_output
 from crawlrank.pipeline.terminal.text import json_text
 
 HOST_ENDINGS = ("csv", "jsonl", "parquet")

@@ -135,7 +135,7 @@ def _interrupted() -> tuple[int, str]:
 
 def _reader_left(error: BaseException | None) -> tuple[int, str]:
     """Where nobody reads standard output any more, which needs no message."""
-    from crawlrank.pipeline.data.output import CLOSED
+    from crawlrank.pipeline.data.datasets import CLOSED
 
     if not reader_has_left():
         return _say(f"{error}", BadInput.exit_code)

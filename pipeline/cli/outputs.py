@@ -14,13 +14,13 @@ from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.formats.reading import is_table, parts
 from crawlrank.pipeline.cli.parameters.calls import echo, program_call
 from crawlrank.pipeline.cli.parameters.options import OUTPUT
+from crawlrank.pipeline.data.datasets import STDOUT as STDOUT
 from crawlrank.pipeline.data.datasets import (
     is_file,
     refuse_existing,
     replacing,
     require_replaceable,
 )
-from crawlrank.pipeline.data.output import STDOUT as STDOUT
 from crawlrank.pipeline.terminal import TextTable, printable, width_of
 from crawlrank.pipeline.terminal.counter_meanings import meaning_of
 from crawlrank.pipeline.terminal.text import json_text

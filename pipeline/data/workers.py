@@ -22,7 +22,7 @@ from multiprocessing.process import BaseProcess
 from types import FrameType, ModuleType
 from typing import Any, Generic, TypeVar
 
-from crawlrank.jobs.kernel.machine.cores import at_a_time
+from crawlrank.jobs.kernel.machine.processes import at_a_time
 from crawlrank.jobs.kernel.machine.shortage import shortage_of
 
 AnyTask = TypeVar("AnyTask")
@@ -60,10 +60,10 @@ def answers(
     """Yield each task with its result, in order of completion.
 
     work: a function at the top of a module, which workers import. tasks: more may be appended while
-    answers come. on_progress: called with how far a task is. processes: at most, as cores.py bounds
-    them. ahead: no task begins that many after the first that is not done. workers: for later calls
-    too. An exception in `work` is raised here and ends all. With one process nothing is started,
-    unless tasks are to be apart from it."""
+    answers come. on_progress: called with how far a task is. processes: at most, as
+    machine/processes.py bounds them. ahead: no task begins that many after the first that is not
+    done. workers: for later calls too. An exception in `work` is raised here and ends all. With one
+    process nothing is started, unless tasks are to be apart from it."""
     processes = min(at_a_time(processes), len(tasks))
     if processes <= 1 and not apart:
         for task in tasks:

@@ -17,7 +17,7 @@ from pathlib import Path
 from crawlrank.jobs.kernel.archive.sources import WACZ
 from crawlrank.jobs.kernel.captures.extraction_code import prepare
 from crawlrank.jobs.kernel.errors import BadInput
-from crawlrank.jobs.kernel.machine.cores import at_a_time
+from crawlrank.jobs.kernel.machine.processes import at_a_time
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl, is_url
 from crawlrank.jobs.kernel.storage.temporary import temporary_folder
 from crawlrank.jobs.mapreduce.launcher import CLUSTERS

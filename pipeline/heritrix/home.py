@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import IO
 
 from crawlrank.jobs.kernel.errors import BadInput, CrawlrankError, Shortage
+from crawlrank.jobs.kernel.machine.processes import tied
 from crawlrank.jobs.kernel.machine.shortage import shortage_in
-from crawlrank.jobs.kernel.machine.tied import tied
 
 ENGINE = "heritrix-engine-*.jar"
 LAST_LINES, LAST_WORDS = 10, 2000  # of a program, in messages: lines, characters

@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crawlrank.pipeline.data.datasets import replacing
-from crawlrank.pipeline.data.output import csv_pieces
+from crawlrank.pipeline.data.datasets import csv_pieces, replacing
 from crawlrank.pipeline.lab.experiments import (
     FIXED,
     IMPROVED,

@@ -30,8 +30,8 @@ import numpy as np
 
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.formats.datasets import ANCHORS
+from crawlrank.jobs.kernel.formats.lines import usable_key_function
 from crawlrank.jobs.kernel.formats.reading import BOM
-from crawlrank.jobs.kernel.formats.usable import usable_key_function
 from crawlrank.jobs.kernel.keys.keys import Www, www_rule
 from crawlrank.jobs.kernel.storage.opening import require_file
 from crawlrank.jobs.kernel.storage.temporary import temporary_folder

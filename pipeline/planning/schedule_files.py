@@ -1,7 +1,7 @@
 """The schedule as files: a row for each page, the next one due first.
 
 csv: a line of names, then RFC 4180 except for ends of lines, which are line feeds; text that a
-spreadsheet would take for a formula as in pipeline/data/output.py. jsonl: an object a
+spreadsheet would take for a formula as in pipeline/data/datasets.py. jsonl: an object a
 line. parquet: times are timestamps of microseconds, UTC. nutch: a folder with a file for each day
 on which pages are due, `later.txt` after the last, as `nutch inject` reads no dates and makes due
 at once what it gets; a line is `URI<TAB>nutch.score=VALUE<TAB>nutch.fetchInterval=SECONDS`. Pages
@@ -26,8 +26,7 @@ import pyarrow.parquet as pq
 from crawlrank.jobs.kernel.storage.arrow_files import open_parquet
 from crawlrank.jobs.kernel.storage.temporary import plain_path, temporary_folder
 from crawlrank.pipeline.data.database import BATCH, batches
-from crawlrank.pipeline.data.datasets import move, replacing
-from crawlrank.pipeline.data.output import harmless
+from crawlrank.pipeline.data.datasets import harmless, move, replacing
 from crawlrank.pipeline.data.parquet import CHECKED
 from crawlrank.pipeline.planning.plan import FetchPlan
 from crawlrank.pipeline.planning.visit_numbers import DAY

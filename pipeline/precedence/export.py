@@ -36,10 +36,9 @@ from crawlrank.jobs.kernel.formats.order import DIGITS
 from crawlrank.jobs.kernel.keys.heritrix_form import NOT_OF_THE_WEB
 from crawlrank.jobs.kernel.storage.temporary import temporary_folder
 from crawlrank.pipeline.data.database import batches, database
-from crawlrank.pipeline.data.datasets import require_name, write_file
+from crawlrank.pipeline.data.datasets import STDOUT, require_name, write_file, write_output
 from crawlrank.pipeline.data.graph import Floats, Mask
 from crawlrank.pipeline.data.memory import half_of_machine
-from crawlrank.pipeline.data.output import STDOUT, write_output
 from crawlrank.pipeline.precedence.beans import beans_fragment
 from crawlrank.pipeline.precedence.caveats import Caveat, CutCounts, LinkCounts, caveats_of
 from crawlrank.pipeline.precedence.filters import Filter, PageFilters

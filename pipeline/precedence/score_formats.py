@@ -1,7 +1,7 @@
 """Formats of the pages of a ranking for people and for crawlers other than Heritrix, each a
 function and a row of FORMATS.
 
-    csv      as pipeline/data/output.py writes it
+    csv      as pipeline/data/datasets.py writes it
     jsonl    an object a line, with the same names
     parquet  the same columns with types
     nutch    `url<TAB>nutch.score=score`, which `nutch inject` reads: no blank beside the tab, as it
@@ -53,7 +53,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from crawlrank.jobs.kernel.rank.equation import RECIPE
-from crawlrank.pipeline.data.output import csv_pieces
+from crawlrank.pipeline.data.datasets import csv_pieces
 from crawlrank.pipeline.precedence.options import PrecedenceOptions
 from crawlrank.pipeline.ranking.bounds import most_wrong, rounded
 from crawlrank.pipeline.ranking.sites.graph import domain_name, host_name

@@ -26,9 +26,9 @@ from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.formats.datasets import MAP
 from crawlrank.jobs.kernel.formats.lines import parse_map_row, parse_score_row, parse_uri_row
 from crawlrank.jobs.kernel.formats.reading import read_all, read_rows
+from crawlrank.pipeline.data.arrays import numbered, open_ids
 from crawlrank.pipeline.data.database import LEAST, batches, database, limit, read_ahead
 from crawlrank.pipeline.data.graph import Floats, Graph
-from crawlrank.pipeline.data.key_numbers import numbered, open_ids
 from crawlrank.pipeline.data.memory import require_memory
 from crawlrank.pipeline.data.parquet import parquet_batches, parquet_file, schema_of
 from crawlrank.pipeline.ranking.classes import SpelledNodes, tie_weights

@@ -25,8 +25,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from crawlrank.jobs.kernel.machine.machine_code import loop
-from crawlrank.jobs.kernel.machine.prefetch import AHEAD, prefetch
+from crawlrank.jobs.kernel.machine.machine_code import AHEAD, loop, prefetch
 from crawlrank.jobs.kernel.rank.array_types import two_sum
 from crawlrank.jobs.kernel.rank.plain_round import UNIT
 from crawlrank.pipeline.data.csr import Ids

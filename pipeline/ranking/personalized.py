@@ -11,8 +11,7 @@ the same r. Order, stopping rules and memory are those of pagerank/, with 8 byte
 
 from __future__ import annotations
 
-from crawlrank.jobs.kernel.rank.equation import RECIPE
-from crawlrank.jobs.kernel.rank.teleport import teleport
+from crawlrank.jobs.kernel.rank.equation import RECIPE, teleport
 from crawlrank.pipeline.data.graph import Floats
 from crawlrank.pipeline.ranking.inputs import TELEPORT
 from crawlrank.pipeline.ranking.pagerank import method as pagerank

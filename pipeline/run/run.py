@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.links.pdf_links import require_reader
-from crawlrank.jobs.kernel.machine.cores import at_a_time
+from crawlrank.jobs.kernel.machine.processes import at_a_time
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl
 from crawlrank.jobs.mapreduce.launcher import CLUSTERS, Launcher, out_of_reach
 from crawlrank.pipeline.data.memory import (
@@ -96,7 +96,7 @@ def engine_of(
         if options.conf:  # its package is in the same folder
             os.environ.setdefault("CRAWLRANK_PACKAGE", str(options.conf.resolve().parent))
         if launcher.traits.held_cluster:
-            from crawlrank.pipeline.engines.text.emr_cluster import cluster_of_run
+            from crawlrank.pipeline.engines.text.engine import cluster_of_run
 
             cluster = stack.enter_context(cluster_of_run(options.conf, tmp, options.data))
             launcher = replace(launcher, cluster=cluster)

@@ -98,7 +98,7 @@ EDITS: dict[str, tuple[Edit, ...]] = {
         ),
         Edit(
             "a-key-is-cut",
-            "jobs/mapreduce/runners/splits.py",
+            "jobs/mapreduce/runners/local.py",
             "while end < whole and _key(",
             "while end < begin and _key(",
             f"{SPLITS}::test_lines_of_a_key_stay_together",

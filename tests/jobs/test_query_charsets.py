@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlrank.jobs.kernel.keys.query_charsets import (
+from crawlrank.jobs.kernel.keys.keys import (
     CHARSETS,
     in_utf_8,
     is_beyond_ascii,

@@ -42,7 +42,7 @@ from crawlrank.jobs.mapreduce.launch import launch
 from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.jobs.mapreduce.outcome import Outcome
 from crawlrank.pipeline.cli import main
-from crawlrank.pipeline.engines.text.emr_cluster import held_cluster
+from crawlrank.pipeline.engines.text.engine import held_cluster
 
 DATA = "s3://crawl/data"
 INOUT = ("-input", "-output")

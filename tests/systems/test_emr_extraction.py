@@ -22,8 +22,7 @@ from crawlrank.jobs.kernel.errors import BadInput, JobFailed
 from crawlrank.jobs.mapreduce.job import Job
 from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.pipeline.cli import main
-from crawlrank.pipeline.engines.text.emr_cluster import held_cluster
-from crawlrank.pipeline.engines.text.engine import TextEngine
+from crawlrank.pipeline.engines.text.engine import TextEngine, held_cluster
 from crawlrank.pipeline.engines.text.extraction import LOST
 from crawlrank.pipeline.options import RunOptions
 from crawlrank.pipeline.progress.reporter import Reporter

@@ -20,12 +20,11 @@ from support.waiting import awaited
 
 from crawlrank.jobs.gen_graph import GenGraph
 from crawlrank.jobs.kernel.errors import JobFailed
-from crawlrank.jobs.mapreduce.failures import end_orphans
-from crawlrank.jobs.mapreduce.launch import launch
+from crawlrank.jobs.mapreduce.launch import end_orphans, launch
 from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.jobs.mapreduce.runners import CLUSTER_TAG
 from crawlrank.jobs.mapreduce.runners.applications import tag_of
-from crawlrank.pipeline.engines.text.emr_cluster import held_cluster
+from crawlrank.pipeline.engines.text.engine import held_cluster
 
 if TYPE_CHECKING:
     from moto.emr.models import Cluster

@@ -31,8 +31,7 @@ from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
 from crawlrank.jobs.kernel.errors import BadInput, JobFailed
 from crawlrank.jobs.kernel.formats.side_lines import side_name
 from crawlrank.jobs.kernel.storage import stores
-from crawlrank.jobs.mapreduce.failures import end_orphans
-from crawlrank.jobs.mapreduce.launch import launch
+from crawlrank.jobs.mapreduce.launch import end_orphans, launch
 from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.jobs.mapreduce.outcome import Outcome, outcome_of
 from crawlrank.jobs.mapreduce.runners.applications import AT_WORK

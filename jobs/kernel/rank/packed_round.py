@@ -24,10 +24,9 @@ import numpy as np
 
 from crawlrank.jobs.kernel.rank import packed_loops as loops
 from crawlrank.jobs.kernel.rank.array_types import Floats
-from crawlrank.jobs.kernel.rank.equation import RECIPE, Equation
+from crawlrank.jobs.kernel.rank.equation import EVERYWHERE, RECIPE, Equation
 from crawlrank.jobs.kernel.rank.packing import Array, Arrays, to_text
 from crawlrank.jobs.kernel.rank.plain_round import DOUBT, UNIT, RoundSums
-from crawlrank.jobs.kernel.rank.teleport import EVERYWHERE
 
 MEMORY = 5  # differences of earlier rounds that are mixed
 SWEEPS = 10

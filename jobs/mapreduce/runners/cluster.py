@@ -24,7 +24,7 @@ from mrjob.hadoop import HadoopJobRunner
 from mrjob.logs.errors import _format_error
 from mrjob.spark.runner import SparkMRJobRunner
 
-from crawlrank.jobs.kernel.machine.tied import tied
+from crawlrank.jobs.kernel.machine.processes import tied
 from crawlrank.jobs.kernel.storage import stores
 from crawlrank.jobs.kernel.storage.opening import HDFS
 from crawlrank.jobs.mapreduce.runners.applications import end_left

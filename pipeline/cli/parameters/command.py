@@ -30,7 +30,7 @@ from crawlrank.pipeline.cli.parameters.configuration import (
 from crawlrank.pipeline.cli.parameters.groups import GroupedCommand
 from crawlrank.pipeline.cli.parameters.types import LocalPath, require_utf_8, require_word
 from crawlrank.pipeline.cli.parameters.words import spelled_out, work_option_of
-from crawlrank.pipeline.data.output import STDOUT
+from crawlrank.pipeline.data.datasets import STDOUT
 from crawlrank.pipeline.terminal import printable
 from crawlrank.pipeline.workfolder.lock import looked_at
 from crawlrank.pipeline.workfolder.rankings import RANKINGS

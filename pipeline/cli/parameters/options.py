@@ -19,7 +19,7 @@ from crawlrank.jobs.kernel.captures.extraction_options import (
 )
 from crawlrank.jobs.kernel.formats.order import DIGITS
 from crawlrank.jobs.kernel.keys.keys import Www, www_rule
-from crawlrank.jobs.kernel.machine.cores import A_CORE, at_a_time
+from crawlrank.jobs.kernel.machine.processes import A_CORE, at_a_time
 from crawlrank.jobs.mapreduce.launcher import RUNNERS, Launcher
 from crawlrank.pipeline.cli.parameters.calls import echo
 from crawlrank.pipeline.cli.parameters.groups import (

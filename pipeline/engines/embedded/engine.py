@@ -11,8 +11,8 @@ import numpy as np
 from crawlrank.jobs.kernel.captures.choosing import CaptureRules
 from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
 from crawlrank.jobs.kernel.errors import NotConverged
+from crawlrank.jobs.kernel.formats.lines import DROPPED
 from crawlrank.jobs.kernel.formats.rows import LINKS_WITHOUT_ID, SELF_LINKS, SOURCES_WITHOUT_ID
-from crawlrank.jobs.kernel.formats.usable import DROPPED
 from crawlrank.jobs.kernel.keys.keys import Www
 from crawlrank.pipeline.data.csr import open_csr
 from crawlrank.pipeline.data.datasets import move

@@ -15,7 +15,7 @@ from typing import TypeVar, cast
 from crawlrank.jobs.kernel.captures.extraction_code import prepare
 from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
 from crawlrank.jobs.kernel.errors import BadInput, died
-from crawlrank.jobs.kernel.machine.cores import at_a_time
+from crawlrank.jobs.kernel.machine.processes import at_a_time
 from crawlrank.jobs.kernel.storage.opening import size_to_read
 from crawlrank.pipeline.data.workers import Died, Tell, Workers, answers
 from crawlrank.pipeline.engines.embedded.range_extraction import (

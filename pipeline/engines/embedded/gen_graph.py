@@ -23,7 +23,7 @@ import numpy as np
 
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.machine.machine_code import compiled
-from crawlrank.pipeline.data.arrays import Growing, release, save
+from crawlrank.pipeline.data.arrays import Growing, missing, open_ids, open_numbers, release, save
 from crawlrank.pipeline.data.csr import (
     OFFSETS,
     OUTDEGREES,
@@ -36,7 +36,6 @@ from crawlrank.pipeline.data.csr import (
     read_only,
 )
 from crawlrank.pipeline.data.graph import Floats, Graph, Mask
-from crawlrank.pipeline.data.key_numbers import missing, open_ids, open_numbers
 from crawlrank.pipeline.data.memory import require_memory
 from crawlrank.pipeline.data.pairs import LEAST, Pairs, distinct_pairs
 from crawlrank.pipeline.engines.embedded.columns import edges_of, link_blocks, written_edges

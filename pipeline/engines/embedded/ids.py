@@ -19,10 +19,9 @@ import pyarrow.parquet as pq
 
 from crawlrank.jobs.kernel.errors import no_nodes
 from crawlrank.jobs.kernel.formats import datasets
-from crawlrank.pipeline.data.arrays import save
+from crawlrank.pipeline.data.arrays import missing, numbered, open_ids, save
 from crawlrank.pipeline.data.csr import id_type
 from crawlrank.pipeline.data.database import read_ahead
-from crawlrank.pipeline.data.key_numbers import missing, numbered, open_ids
 from crawlrank.pipeline.data.parquet import CHECKED, parquet_batches, schema_of
 from crawlrank.pipeline.ranking.classes import SpelledNodes, tie_weights
 

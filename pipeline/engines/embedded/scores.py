@@ -23,6 +23,7 @@ import pyarrow.compute as pc
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.formats.order import DIGITS, GREATEST
 from crawlrank.jobs.kernel.formats.rows import UNKNOWN
+from crawlrank.pipeline.data.arrays import missing, numbered, open_ids
 from crawlrank.pipeline.data.csr import Csr, open_csr
 from crawlrank.pipeline.data.database import (
     LEAST,
@@ -34,7 +35,6 @@ from crawlrank.pipeline.data.database import (
 )
 from crawlrank.pipeline.data.datasets import replacing
 from crawlrank.pipeline.data.graph import Floats, Mask, Positions
-from crawlrank.pipeline.data.key_numbers import missing, numbered, open_ids
 from crawlrank.pipeline.data.memory import require_memory
 from crawlrank.pipeline.data.parquet import parquet_batches, reading
 from crawlrank.pipeline.data.scores_file import SCHEMA, open_scores, scores_writer

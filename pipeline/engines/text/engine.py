@@ -1,22 +1,32 @@
 """The steps of a run by the jobs of `jobs/`, on datasets of text lines, in the work folder or at a
-URL. Of those at a URL only the results for users are brought to the work folder."""
+URL. Of those at a URL only the results for users are brought to the work folder.
+
+All jobs of a run on EMR share a cluster, which ends with the run, also where the run fails.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
+from mrjob.conf import find_mrjob_conf
+
 from crawlrank.jobs.kernel.captures.choosing import CaptureRules
 from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
-from crawlrank.jobs.kernel.errors import NotConverged
+from crawlrank.jobs.kernel.errors import BadInput, NotConverged
 from crawlrank.jobs.kernel.formats.side_lines import download
 from crawlrank.jobs.kernel.keys.keys import Www
-from crawlrank.jobs.kernel.rank.teleport import FILE, teleport, write_teleport
+from crawlrank.jobs.kernel.rank.equation import FILE, teleport, write_teleport
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl
 from crawlrank.jobs.kernel.storage.stores import join, write
-from crawlrank.jobs.mapreduce.failures import end_orphans
+from crawlrank.jobs.mapreduce.job import Job
+from crawlrank.jobs.mapreduce.launch import end_orphans
 from crawlrank.jobs.mapreduce.launcher import Launcher
+from crawlrank.jobs.mapreduce.runners import tag_options
+from crawlrank.jobs.mapreduce.runners.applications import tag_of
 from crawlrank.pipeline.data.graph import read_graph
 from crawlrank.pipeline.engines.contract import Ranking, ValidationInput
 from crawlrank.pipeline.engines.text import steps
@@ -180,3 +190,47 @@ class TextEngine:
                 graph, brought("uris"), [brought("map")], tmp, weighed=ties == "links"
             )
             return ValidationInput(graph, ranks, spelled.captured, spelled.take_preferred())
+
+
+@contextmanager
+def cluster_of_run(conf: Path | None, tmp: Path, data: str) -> Iterator[Callable[[], Path]]:
+    """A function that returns the configuration of held_cluster. Its first call starts the cluster,
+    so that a run in which all steps are done starts none."""
+    with ExitStack() as stack:
+        held: list[Path] = []
+
+        def configuration() -> Path:
+            if not held:
+                held.append(stack.enter_context(held_cluster(conf, tmp, data)))
+            return held[0]
+
+        yield configuration
+
+
+@contextmanager
+def held_cluster(conf: Path | None, tmp: Path, data: str) -> Iterator[Path]:
+    """A configuration of mrjob that adds the cluster to `conf` (where that is None, to the one
+    that mrjob finds). A cluster that `conf` names by cluster_id is used and left running. data: the
+    folder of the datasets, whose tag a new cluster bears.
+
+    After a kill, or a second interruption while the cluster is being ended, it runs until it has
+    been idle for an hour, or until the next run on the same data. Raises JobFailed, BadInput.
+    """
+    usual = conf or find_mrjob_conf()
+    if usual is None:  # mrjob's own defaults are a release of 2020 and a bucket that it makes
+        expected = "one such as emr.conf, which `crawlrank cluster package` makes"
+        raise BadInput("--runner emr", "no configuration", expected, "Name it: --cluster-conf.")
+    options = ["--conf-path", str(usual), "--local-tmp-dir", str(tmp), "--quiet"]
+    options += tag_options("emr", tag_of(data), "cluster")
+    runner = Job(["--runner", "emr", *options]).make_runner()
+    if runner.named():
+        yield Path(usual)
+        return
+    cluster = runner.hold()
+    try:
+        with_cluster = tmp / "emr-cluster.conf"
+        added = {"include": str(usual), "runners": {"emr": {"cluster_id": cluster}}}
+        with_cluster.write_text(json.dumps(added))  # JSON is YAML
+        yield with_cluster
+    finally:
+        runner.release()

@@ -88,7 +88,7 @@ def hits_rounds(
     relevance: Path | None = None,
 ) -> tuple[PathOrUrl, list[Round]]:
     """Rank as rounds.rank does. The datasets `ranks` and `hubs` in the folder have the scores, also
-    where NotConverged is raised. relevance: a file of teleport.py. Raises BadInput for a graph
+    where NotConverged is raised. relevance: a file of equation.py. Raises BadInput for a graph
     without links that count, and one whose largest singular values are equal."""
     rounds = list(rounds or ())
     work = _Passes(graph, folder, launcher, stop, relevance, rounds)

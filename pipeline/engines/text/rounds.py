@@ -47,7 +47,7 @@ def rank(
     folder: of the folders `round-K`. rounds: entries of rounds done before, to continue after them.
     on_round: called after each round, once its folder is in place; returns whether its entry is
     saved, so that earlier folders may be removed. teleport: a file of weights of pages
-    (jobs/kernel/rank/teleport.py); None: all are 1. Raises NotConverged with the scores kept,
+    (jobs/kernel/rank/equation.py); None: all are 1. Raises NotConverged with the scores kept,
     BadInput for a graph that does not start with the sum N + 1, JobFailed when mass is lost.
     """
     if stop.iterations is None:

@@ -29,10 +29,10 @@ from crawlrank.jobs.kernel.captures.choosing import CaptureRules
 from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
 from crawlrank.jobs.kernel.errors import BadInput, NotConverged, no_nodes
 from crawlrank.jobs.kernel.formats.datasets import ANCHORS, CAPTURES, LINKS
+from crawlrank.jobs.kernel.formats.lines import require_usable
 from crawlrank.jobs.kernel.formats.order import DIGITS
 from crawlrank.jobs.kernel.formats.rows import MAX_EXAMPLES
 from crawlrank.jobs.kernel.formats.side_lines import download
-from crawlrank.jobs.kernel.formats.usable import require_usable
 from crawlrank.jobs.kernel.keys.keys import Www
 from crawlrank.jobs.kernel.links.pdf_links import require_reader
 from crawlrank.jobs.kernel.storage import stores

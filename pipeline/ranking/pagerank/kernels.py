@@ -23,8 +23,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from crawlrank.jobs.kernel.machine.machine_code import loop
-from crawlrank.jobs.kernel.machine.prefetch import AHEAD, prefetch
+from crawlrank.jobs.kernel.machine.machine_code import AHEAD, loop, prefetch
 from crawlrank.jobs.kernel.rank.array_types import two_sum
 from crawlrank.jobs.kernel.rank.plain_round import DOUBT, UNIT
 from crawlrank.pipeline.data.csr import Ids, Offsets

@@ -32,8 +32,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from crawlrank.jobs.kernel.machine.machine_code import loop
-from crawlrank.jobs.kernel.machine.prefetch import AHEAD, prefetch
+from crawlrank.jobs.kernel.machine.machine_code import AHEAD, loop, prefetch
 from crawlrank.pipeline.data.csr import BLOCK, Ids, Offsets, Team, id_type
 from crawlrank.pipeline.ranking.pagerank.kernels import ROW_COST, Kinds
 

@@ -24,7 +24,7 @@ from crawlrank.jobs.kernel.formats.datasets import DATASETS, HUBS, Dataset
 from crawlrank.jobs.kernel.formats.lines import DUMMY, parse_capture
 from crawlrank.jobs.kernel.formats.reading import parts
 from crawlrank.jobs.kernel.formats.rows import UNKNOWN
-from crawlrank.jobs.kernel.rank.teleport import FILE, Teleport
+from crawlrank.jobs.kernel.rank.equation import FILE, Teleport
 from crawlrank.pipeline.data.csr import SOURCES, Csr, id_type
 from crawlrank.pipeline.data.database import batches
 from crawlrank.pipeline.data.graph import Floats, Mask, Positions, Targets

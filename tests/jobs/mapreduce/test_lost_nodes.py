@@ -12,9 +12,8 @@ from crawlrank.jobs.gen_graph import GenGraph
 from crawlrank.jobs.kernel.errors import JobFailed
 from crawlrank.jobs.kernel.formats.side_lines import side_name
 from crawlrank.jobs.kernel.storage import stores
-from crawlrank.jobs.mapreduce.failures import CURE, nodes_were_lost
 from crawlrank.jobs.mapreduce.job import Job
-from crawlrank.jobs.mapreduce.launch import launch
+from crawlrank.jobs.mapreduce.launch import CURE, launch, nodes_were_lost
 from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.jobs.mapreduce.runners.local import InlineRunner
 

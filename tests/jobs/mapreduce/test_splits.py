@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from mrjob.sim import _split_records
 
-from crawlrank.jobs.mapreduce.runners.splits import cut_by_key, cut_lines
+from crawlrank.jobs.mapreduce.runners.local import cut_by_key, cut_lines
 
 LINES = st.lists(st.sampled_from([b"\n", b"a\n", b"a\t\n", b"a\tb\n", b"b\tb\tb\n", b"bc\n", b"c"]))
 SIZES = st.integers(0, 40)

@@ -16,8 +16,8 @@ from support.runs import finished
 
 from crawlrank.jobs.kernel.captures.extraction import extract
 from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
+from crawlrank.jobs.kernel.formats.lines import usable_key_function
 from crawlrank.jobs.kernel.formats.rows import Link
-from crawlrank.jobs.kernel.formats.usable import usable_key_function
 from crawlrank.pipeline.analysis.compare.explain import explain, links_to_page
 
 CRAWLS = {"loopback": LOOPBACK, "aut": SAMPLES / "aut-example.warc.gz"}

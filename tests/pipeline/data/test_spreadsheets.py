@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from support.paths import ROOT
 
-from crawlrank.pipeline.data.output import FORMULA, as_text, csv_pieces, harmless
+from crawlrank.pipeline.data.datasets import FORMULA, as_text, csv_pieces, harmless
 
 #: https://owasp.org/www-community/attacks/CSV_Injection, and what makes text of a cell
 OF_OWASP = ("=", "+", "-", "@", "\t", "\r", "\n", "'")
@@ -59,7 +59,7 @@ def test_there_is_no_other_writer_of_csv() -> None:
                 writers.add(name)
         if "FORMAT csv" in source and "harmless(" not in source:
             writers.add(name)
-    assert writers == {"pipeline/data/output.py"}
+    assert writers == {"pipeline/data/datasets.py"}
 
 
 WRITERS = {"csv.writer", "csv.DictWriter", "csv.write_csv", "csv.CSVWriter"}

@@ -36,8 +36,14 @@ from crawlrank.jobs.kernel.captures.choosing import NOTHING_LEFT, UNLISTED
 from crawlrank.jobs.kernel.formats import datasets
 from crawlrank.jobs.kernel.formats.datasets import FOLDS
 from crawlrank.jobs.kernel.formats.rows import UNKNOWN
-from crawlrank.jobs.kernel.keys.keys import KeyFunction, Www, forgetful_key_function
-from crawlrank.jobs.kernel.keys.query_charsets import BEYOND_ASCII, in_utf_8, is_foreign
+from crawlrank.jobs.kernel.keys.keys import (
+    BEYOND_ASCII,
+    KeyFunction,
+    Www,
+    forgetful_key_function,
+    in_utf_8,
+    is_foreign,
+)
 from crawlrank.pipeline.data.arrays import Growing, Int64Array
 from crawlrank.pipeline.data.csr import Ids, id_type
 from crawlrank.pipeline.data.database import batches, database, feed, read_ahead, write_behind

@@ -23,10 +23,10 @@ from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.formats.datasets import CAPTURES
 from crawlrank.jobs.kernel.formats.lines import CANONICAL, DUMMY, parse_graph_line, parse_link
 from crawlrank.jobs.kernel.storage.temporary import output_folder, temporary_folder
+from crawlrank.pipeline.data.arrays import missing, numbered, open_ids
 from crawlrank.pipeline.data.csr import Csr, open_csr
 from crawlrank.pipeline.data.datasets import ORDER, by_score, merged, write_file
 from crawlrank.pipeline.data.graph import Floats
-from crawlrank.pipeline.data.key_numbers import missing, numbered, open_ids
 from crawlrank.pipeline.data.memory import half_of_machine
 from crawlrank.pipeline.data.pairs import Naturals, Pairs, distinct_pairs
 from crawlrank.pipeline.data.parquet import parquet_batches

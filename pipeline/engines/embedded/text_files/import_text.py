@@ -4,7 +4,7 @@ What is imported replaces the first steps. Links and captures of URIs replace ex
 of keys do so too, with keys for URIs. A graph replaces all steps before page-rank.
 
 Lines must have their formats (jobs/kernel/formats/lines.py). Those whose URIs are not of pages
-(usable.py) are dropped and counted, as in canonicalize of the text engine. A dataset becomes parts
+(lines.py) are dropped and counted, as in canonicalize of the text engine. A dataset becomes parts
 of some rows each, in the order of the lines, for several processes. Memory: a block of a part.
 """
 
@@ -23,6 +23,7 @@ from typing import Any
 from crawlrank.jobs.kernel.errors import BadInput, BadLine
 from crawlrank.jobs.kernel.formats.datasets import CAPTURES
 from crawlrank.jobs.kernel.formats.lines import (
+    DROPPED,
     AnyRow,
     Parser,
     parse_canonical_link,
@@ -30,10 +31,11 @@ from crawlrank.jobs.kernel.formats.lines import (
     parse_input_link,
     parse_link,
     parse_map_row,
+    require_usable,
+    why_unusable,
 )
 from crawlrank.jobs.kernel.formats.reading import bad_line, parts, read_lines, refuse_foreign_start
 from crawlrank.jobs.kernel.formats.rows import UNKNOWN, Capture, Link
-from crawlrank.jobs.kernel.formats.usable import DROPPED, require_usable, why_unusable
 from crawlrank.pipeline.data.datasets import move
 from crawlrank.pipeline.engines.embedded.columns import CapturesWriter, LinksWriter
 from crawlrank.pipeline.steps import EMBEDDED

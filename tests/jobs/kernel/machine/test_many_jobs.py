@@ -11,7 +11,7 @@ from support.crawls import crawlrank
 from support.faults.limits import folder_of_user, within_threads
 from support.paths import LOOPBACK
 
-from crawlrank.jobs.kernel.machine.cores import A_CORE, at_a_time, cores
+from crawlrank.jobs.kernel.machine.processes import A_CORE, at_a_time, cores
 from crawlrank.jobs.mapreduce.launcher import Launcher
 
 MOST = 40 * cores() + 100  # processes and threads

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from crawlrank.jobs.kernel.machine.machine_code import loop
-from crawlrank.jobs.kernel.machine.prefetch import prefetch
+from crawlrank.jobs.kernel.machine.machine_code import loop, prefetch
 
 
 @loop

@@ -26,9 +26,8 @@ from crawlrank.jobs.kernel.rank.packing import (
     to_text,
 )
 from crawlrank.jobs.mapreduce.launcher import Launcher
-from crawlrank.pipeline.data.arrays import save
+from crawlrank.pipeline.data.arrays import numbered, open_ids, open_numbers, save
 from crawlrank.pipeline.data.csr import OFFSETS, OUTDEGREES, SOURCES, open_csr
-from crawlrank.pipeline.data.key_numbers import numbered, open_ids, open_numbers
 from crawlrank.pipeline.data.parquet import CHECKED, parquet_batches
 from crawlrank.pipeline.data.scores_file import open_scores
 from crawlrank.pipeline.engines.embedded.ranks import read_checkpoint, write_checkpoint

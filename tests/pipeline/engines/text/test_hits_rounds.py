@@ -16,8 +16,8 @@ from support.systems.cluster import cluster, dataset, inline
 
 from crawlrank.jobs.kernel.errors import BadInput, BadLine, NotConverged
 from crawlrank.jobs.kernel.formats.lines import parse_graph_line
+from crawlrank.jobs.kernel.rank.equation import write_teleport
 from crawlrank.jobs.kernel.rank.hits import HitsLine, format_hits_line, parse_hits_line
-from crawlrank.jobs.kernel.rank.teleport import write_teleport
 from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.pipeline.data.datasets import ORDER, merged
 from crawlrank.pipeline.data.graph import Floats, Graph

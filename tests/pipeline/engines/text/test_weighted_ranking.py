@@ -18,8 +18,7 @@ from support.graphs import csr_of, graph_of, graphs, solved_scores, web_like, wr
 from support.systems.cluster import cluster, dataset, inline
 
 from crawlrank.jobs.kernel.errors import BadInput
-from crawlrank.jobs.kernel.rank.equation import RECIPE
-from crawlrank.jobs.kernel.rank.teleport import Teleport, teleport, write_teleport
+from crawlrank.jobs.kernel.rank.equation import RECIPE, Teleport, teleport, write_teleport
 from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.pipeline.data.datasets import ORDER, merged
 from crawlrank.pipeline.data.graph import Floats, Graph, read_graph

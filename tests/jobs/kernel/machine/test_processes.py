@@ -9,11 +9,11 @@ import sys
 import pytest
 from support.paths import ROOT
 
-from crawlrank.jobs.kernel.machine.tied import tied
+from crawlrank.jobs.kernel.machine.processes import tied
 
 DRIVER = """
 import subprocess
-from crawlrank.jobs.kernel.machine.tied import tied
+from crawlrank.jobs.kernel.machine.processes import tied
 with subprocess.Popen(tied(["sh", "-c", "echo started; exec sleep 600"])) as client:
     pass
 """

@@ -1,9 +1,13 @@
-"""Starts a command that dies with its driver, even where SIGKILL ends the driver.
+"""Processes: how many work at a time on this machine, and a command that dies with its driver.
 
-A client of a cluster that outlives its driver might submit its job after the next driver has looked
-for jobs that were left. A Java of Heritrix would keep the store of a job locked.
+More than cores only help while they wait for a store or a disk. Thousands take longer to start than
+to work, and bring the machine to a standstill. No pool has more than it has tasks.
 
-    python tied.py DRIVER COMMAND …
+`tied` starts a command that dies with its driver, even where SIGKILL ends the driver. A client of a
+cluster that outlives its driver might submit its job after the next driver has looked for jobs that
+were left. A Java of Heritrix would keep the store of a job locked.
+
+    python processes.py DRIVER COMMAND …
 
 DRIVER: the process id of the driver. Only Linux has such a tie (prctl's PR_SET_PDEATHSIG, which
 execve keeps); elsewhere the command is started without it. A process of its own sets the tie, as
@@ -19,7 +23,17 @@ import signal
 import sys
 from collections.abc import Sequence
 
+A_CORE = 4  # processes, at most
 PR_SET_PDEATHSIG = 1
+
+
+def cores() -> int:
+    return os.cpu_count() or 1
+
+
+def at_a_time(jobs: int | None = None) -> int:
+    """The number of processes for --jobs: at most A_CORE for each core, by default one."""
+    return cores() if jobs is None else min(jobs, A_CORE * cores())
 
 
 def tied(command: Sequence[str]) -> list[str]:
