@@ -116,7 +116,7 @@ quick: setup ## Lint, types and the tests to run while at work
 
 test-slow: export CRAWLRANK_EXAMPLES ?= 1
 test-slow: setup ## What `make test` leaves out: slow tests, and drawn ones with five times the examples
-	@$(PYTEST) -o faulthandler_timeout=1800 -m 'not ($(TARGETS_OF_THEIR_OWN)) and (slow or drawn)' $(TESTS)
+	@$(PYTEST) -m 'not ($(TARGETS_OF_THEIR_OWN)) and (slow or drawn)' $(TESTS)
 
 # what the gate (`.ci/run`) calls, and what it leaves out
 GATE := pipeline test smoke
