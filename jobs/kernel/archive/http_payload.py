@@ -26,7 +26,6 @@ import zstandard
 from crawlrank.jobs.kernel.archive.frames import GZIP_MAGIC, ZSTD_MAGIC
 from crawlrank.jobs.kernel.archive.record_headers import (
     Fields,
-    FieldScanner,
     blank_line,
     every,
     first,
@@ -118,8 +117,6 @@ HTTP_NAMES = (
     *("location", "refresh", "link", "x-robots-tag"),
 )
 VALIDATORS = ("last-modified", "etag")  # read where asked for: nearly all responses have one
-_HTTP_FIELDS = FieldScanner(HTTP_NAMES)
-_MORE_FIELDS = FieldScanner(HTTP_NAMES + VALIDATORS)
 _PACKING = ("gzip", "x-gzip", "deflate")  # as transfer codings (RFC 9112, 7.2)
 _CODINGS = {"transfer-encoding", "content-encoding"}
 _STATUS = re.compile(r"HTTP/?[0-9.]* +([1-9][0-9]{2})(?![0-9])", re.IGNORECASE)
@@ -159,12 +156,10 @@ def split_message(block: bytes, *, validators: bool = False) -> Message:
         if begin is None:
             return Message(None, [], block)
         block = block[begin:]
-    scanner = _MORE_FIELDS if validators else _HTTP_FIELDS
-    if scanned := scanner.scanned(block, min(len(block), MAX_HTTP_HEADER)):
-        line, fields, size = scanned
-    else:
-        size = blank_line(block, 0, MAX_HTTP_HEADER) or MAX_HTTP_HEADER
-        line, fields = read_fields(block[:size])
+    size = blank_line(block, 0, MAX_HTTP_HEADER) or MAX_HTTP_HEADER
+    line, fields = read_fields(block[:size])
+    names = HTTP_NAMES + VALIDATORS if validators else HTTP_NAMES
+    fields = [field for field in fields if field[0] in names]
     return _message((status_of(line), fields, block[size:]))
 
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from crawlrank.jobs.kernel.archive.byte_runs import ByteRun
 from crawlrank.jobs.kernel.archive.frames import LONGEST_LINE, WARC_LINE, arc_line
 from crawlrank.jobs.kernel.keys.uris import as_text
-from crawlrank.jobs.kernel.machine.native import Native, NativeFunction
+from crawlrank.jobs.kernel.machine.native import Native
 
 MAX_HEADER = 2**20
 BLANKS = " \t\r\n"  # around values; Unicode has more, which may be in a URI
@@ -62,27 +62,13 @@ class Header(NamedTuple):
 
 
 _header = partial(tuple.__new__, Header)  # half the time of Header(…)
-FIELD_SCAN = Native(
-    "crawlrank.jobs.kernel.archive.scan_fields",
-    "fields_at",
-    ("bytes", "int64", "int64", "uint8*", "int64", "int64*", "int64"),
-    ("crawlrank.jobs.kernel.archive.scan_fields",),
-)
 RESPONSE_SCAN = Native(
-    FIELD_SCAN.module,
+    "crawlrank.jobs.kernel.archive.scan_fields",
     "response_at",
     ("bytes", "int64", "uint8*", "int64*", "int64*", "int64*"),
-    FIELD_SCAN.sources,
+    ("crawlrank.jobs.kernel.archive.scan_fields",),
 )
 MOST_ROWS = 64
-
-
-class ScannedFields(NamedTuple):
-    """The fields that are needed. size: of the header with its empty line."""
-
-    first_line: str
-    fields: Fields
-    size: int
 
 
 def name_table(names: Sequence[str]) -> array[int]:
@@ -91,40 +77,12 @@ def name_table(names: Sequence[str]) -> array[int]:
     return array("B", b"".join(padded))
 
 
-class FieldScanner:
-    """Reads the fields of these names in ordinary headers, by machine code."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self._names = names
-        self._room = name_table(names), array("q", bytes(24 * MOST_ROWS))
-        table, rows = [room.buffer_info()[0] for room in self._room]
-        self._arguments = (table, len(names), rows, MOST_ROWS)
-        self._rows = memoryview(self._room[1])
-        self._scan: NativeFunction | None = None
-
-    def scanned(self, data: bytes, size: int) -> ScannedFields | None:
-        """The header at the beginning of data; None if it does not end before that size, or is not
-        ordinary. size: at most that of data."""
-        scan = self._scan = self._scan or FIELD_SCAN.ready()
-        count = scan(data, size, 0, *self._arguments)
-        if count < 0:
-            return None
-        numbers = iter(self._rows[: 3 * count].tolist())
-        rows = zip(numbers, numbers, numbers, strict=True)
-        begin, end, size = next(rows)
-        text, names = data[:size].decode("ascii"), self._names
-        fields = [(names[number], text[first:last]) for number, first, last in rows]
-        return _scanned((text[begin:end], fields, size))
-
-
-_scanned = partial(tuple.__new__, ScannedFields)
 RECORD_NAMES = (
     *("warc-type", "warc-target-uri", "warc-date", "content-type", "content-length"),
     *("warc-record-id", "warc-payload-digest"),
     *(_CONCURRENT, "warc-refers-to", "warc-refers-to-target-uri", "warc-refers-to-date"),
     "warc-profile",
 )
-_RECORD_FIELDS = FieldScanner(RECORD_NAMES)
 
 
 def read_header(run: ByteRun) -> Header | None:
@@ -158,8 +116,6 @@ def whole_record_header(data: bytes) -> Header | None:
 def _warc_header(head: bytes, begin: int, *, at_end: bool = False) -> Header:
     """begin: after the first line. at_end: whether no bytes follow; then a header whose last line
     is whole, and which tells its length, lacks no more than its empty line."""
-    if scanned := _RECORD_FIELDS.scanned(head, min(len(head), LONGEST_LINE)):
-        return header_of(scanned.fields, scanned.size)
     end = blank_line(head, begin - 1, len(head))
     block = head[:end] if end else head
     next_record = WARC_LINE.search(block, begin) if b"warc/" in block[begin:].lower() else None

@@ -1,5 +1,5 @@
-"""One pass over the header of a record, or of the HTTP response in it, for the few fields that are
-needed; made machine code by jobs/kernel/machine/native.py.
+"""One pass over the headers of a response, that of its record and that of HTTP, for the few fields
+that are needed; made machine code by jobs/kernel/machine/native.py.
 
 Ordinary headers only: of printable ASCII, a field a line, up to an empty line. All others are left
 to record_headers.py, which gives the same for these.
@@ -132,15 +132,6 @@ def fields(data: Bytes, begin: int, names: Bytes, rows: HeaderRows) -> int:
         count = field_of(data, position, end, names, rows, count)
         if count < 0:
             return UNDECIDED
-
-
-def fields_at(data: Any, size: int, begin: int, names: Any, many: int, rows: Any, most: int) -> int:
-    """`fields` with addresses for arrays. size: how many bytes of data may be read. many: names.
-    most: rows. The first row has begin and end of the first line, and the end of the header; each
-    other the number of a name, and begin and end of its value."""
-    return fields(
-        array_at(data, size), begin, array_at(names, (many, WIDTH)), array_at(rows, (most, 3))
-    )
 
 
 @inlined

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from crawlrank.jobs.kernel.archive.record_headers import FIELD_SCAN, RESPONSE_SCAN
+from crawlrank.jobs.kernel.archive.record_headers import RESPONSE_SCAN
 from crawlrank.jobs.kernel.markup.scanner import SCAN, TARGETS
 
-CODES = (FIELD_SCAN, RESPONSE_SCAN, SCAN, TARGETS)
+CODES = (RESPONSE_SCAN, SCAN, TARGETS)
 
 
 def prepare() -> None:

@@ -9,14 +9,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from warcio.statusandheaders import StatusAndHeadersParser
 
-from crawlrank.jobs.kernel.archive.frames import WARC_LINE
 from crawlrank.jobs.kernel.archive.record_headers import (
-    FieldScanner,
-    blank_line,
     every,
     first,
     parse_lines,
-    read_fields,
     timestamp14,
 )
 
@@ -61,35 +57,6 @@ def without_blank_continuations(block: bytes) -> bytes:
     return first_line + b"".join(
         line for line, is_blank in zip(lines, blank, strict=True) if not is_blank
     )
-
-
-LINES = [b"A: b", b"b-C:c", b"x: WARC/1.0", b"y: arc/1", b"Z: \t a: b ", b"a:", b"a-: B/1", b": a"]
-ORDINARY = st.lists(st.sampled_from(LINES), min_size=1, max_size=9).map(b"\r\n".join)
-SCANNER = FieldScanner(("a", "b-c"))
-
-
-@given(
-    st.sampled_from([b"WARC/1.0\r\n", b"HTTP/1.1 200 OK \n", b" \r\n", b""]),
-    BLOCKS | ORDINARY,
-    st.sampled_from([b"\r\n\r\nbody", b"\n\n\n", b"\r\r\n\r\r\nA: b", b"\r\n"]),
-)
-def test_scanned_fields_are_those_of_lines(start: bytes, lines: bytes, end: bytes) -> None:
-    header = start + lines + end
-    scanned = SCANNER.scanned(header, len(header))
-    if scanned is None:
-        return
-    assert scanned.size == blank_line(header, 0, len(header))
-    line, fields = read_fields(header[: scanned.size])
-    assert scanned.fields == [field for field in fields if field[0] in ("a", "b-c")]
-    assert scanned.first_line.split() == line.split()
-    assert not WARC_LINE.search(header[: scanned.size], header.index(b"\n") + 1)
-
-
-@given(ORDINARY)
-def test_ordinary_headers_are_scanned(lines: bytes) -> None:
-    header = b"WARC/1.0\r\nA: b\r\n" + lines + b"\r\n\r\n"
-    assert (SCANNER.scanned(header, len(header)) is None) == (b"WARC/1.0" in lines)
-    assert SCANNER.scanned(header, len(header) - 1) is None
 
 
 @given(st.lists(st.tuples(NAMES, st.text("ab", max_size=3)), min_size=1))
