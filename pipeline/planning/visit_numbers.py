@@ -7,8 +7,7 @@ Rows larger than memory are in files by a hash that each has, so that what is gr
 the hash is one file at a time. The first BITS of the hash name the file. So the files, each in the
 order of its hashes, are all rows in that order.
 
-The loops are compiled by numba when first used. A group is of rows with the same hash, numbered
-from 0 in the order in which the first of each comes.
+The loops are compiled by numba when first used.
 """
 
 from __future__ import annotations
@@ -82,41 +81,6 @@ ShortFloats = npt.NDArray[np.float32]
 
 
 @loop
-def group_of(value: np.uint64, hashes: Hashes, firsts: ShortNumbers) -> np.int64:
-    """Where in a table of first rows that of a hash is, or where it belongs."""
-    mask = len(firsts) - 1
-    at = np.int64(value & np.uint64(mask))
-    while firsts[at] >= 0 and hashes[firsts[at]] != value:
-        at = (at + 1) & mask
-    return at
-
-
-@loop
-def fill_groups(hashes: Hashes, firsts: ShortNumbers, groups: ShortNumbers) -> int:
-    """Fill the group of each row; how many there are. firsts: a table of -1, of a power of 2 that
-    is above the number of rows."""
-    count = 0
-    for row in range(len(hashes)):
-        at = group_of(hashes[row], hashes, firsts)
-        if firsts[at] < 0:
-            firsts[at], groups[row] = row, count
-            count += 1
-        else:
-            groups[row] = groups[firsts[at]]
-    return count
-
-
-@loop
-def fill_known_groups(
-    known: Hashes, firsts: ShortNumbers, groups: ShortNumbers, hashes: Hashes, of: ShortNumbers
-) -> None:
-    """Fill the group that each of other hashes has among the known ones; -1 without one."""
-    for row in range(len(hashes)):
-        first = firsts[group_of(hashes[row], known, firsts)]
-        of[row] = groups[first] if first >= 0 else -1
-
-
-@loop
 def merge_spellings(spellings: Records, groups: ShortNumbers, uris: Records) -> None:
     """Fill a row for each URI from those of the crawls, the older first: the key is the newest."""
     for row in range(len(groups)):
@@ -124,15 +88,6 @@ def merge_spellings(spellings: Records, groups: ShortNumbers, uris: Records) -> 
         uri.uri, uri.key, uri.host = spelling.uri, spelling.key, spelling.host
         uri.work = spelling.work
         uri.flags |= spelling.flags
-
-
-@loop
-def fill_order(groups: ShortNumbers, ends: Positions, order: ShortNumbers) -> None:
-    """The rows by group, in their order; ends: where each group begins, and where it ends after."""
-    for row in range(len(groups)):
-        if groups[row] >= 0:
-            order[ends[groups[row]]] = row
-            ends[groups[row]] += 1
 
 
 @loop
@@ -245,18 +200,6 @@ def is_better(page: Any, other: Any) -> bool:
     if page.visits != other.visits:
         return bool(page.visits > other.visits)
     return bool(page.last > other.last)
-
-
-@loop
-def gather(
-    rows: Positions, begins: Positions, counts: ShortNumbers, days: ShortFloats, out: ShortFloats
-) -> None:
-    """The days of some rows, one after the other."""
-    at = 0
-    for row in rows:
-        for k in range(begins[row], begins[row] + counts[row]):
-            out[at] = days[k]
-            at += 1
 
 
 SPELLING = np.dtype([("uri", "u8"), ("key", "u8"), ("host", "u8"), ("work", "i4"), ("flags", "u4")])

@@ -42,7 +42,6 @@ from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.rank.array_types import Floats, Positions
 from crawlrank.pipeline.data.pairs import in_order
 from crawlrank.pipeline.online.freshness.change_rates import Seen
-from crawlrank.pipeline.planning import visit_numbers as loops
 from crawlrank.pipeline.planning import visit_numbers as numbers
 from crawlrank.pipeline.planning.visit_numbers import (
     DAY,
@@ -130,13 +129,11 @@ def _in_parallel(make: Callable[[int], Made]) -> Iterator[Made]:
 
 def _uri_part(spellings: Partitions, captures: Partitions, part: int) -> _UriPart:
     spelled, visits = spellings.take(part), captures.take(part)
-    hashes = np.ascontiguousarray(spelled["uri"])
-    firsts = np.full(1 << max(1, 2 * len(spelled) - 1).bit_length(), -1, np.int32)
-    groups, of = np.empty(len(spelled), np.int32), np.empty(len(visits), np.int32)
-    uris = np.zeros(loops.fill_groups(hashes, firsts, groups), SPELLING)
-    loops.merge_spellings(spelled, groups, uris)
-    loops.fill_known_groups(hashes, firsts, groups, np.ascontiguousarray(visits["uri"]), of)
-    captured = np.append(uris["flags"] & loops.HAS_CAPTURES > 0, False)
+    hashes, groups, numbered = _numbered(spelled["uri"])
+    uris = np.zeros(len(hashes), SPELLING)
+    numbers.merge_spellings(spelled, groups, uris)
+    of = np.append(numbered, -1)[_found(hashes, visits["uri"])]
+    captured = np.append(uris["flags"] & numbers.HAS_CAPTURES > 0, False)
     of[~captured[of]] = -1
     left_out = Counter({WITHOUT_KEY: int(np.count_nonzero(of < 0))})
     counts = np.bincount(visits["reason"][of >= 0], minlength=len(REASONS) + 1)[1:]
@@ -145,17 +142,33 @@ def _uri_part(spellings: Partitions, captures: Partitions, part: int) -> _UriPar
     return _UriPart(*_pages_of(uris, visits, of), left_out)
 
 
+def _numbered(hashes: Hashes) -> tuple[Hashes, ShortNumbers, ShortNumbers]:
+    """Distinct hashes, ascending; the number of each row's hash, in the order in which the first of
+    each comes, int32; and the numbers of the distinct ones."""
+    distinct, firsts, inverse = np.unique(hashes, return_index=True, return_inverse=True)
+    of_distinct: ShortNumbers = np.empty(len(distinct), np.int32)
+    of_distinct[np.argsort(firsts)] = np.arange(len(distinct), dtype=np.int32)
+    return distinct, of_distinct[inverse], of_distinct
+
+
+def _found(distinct: Hashes, hashes: Hashes) -> Positions:
+    """Where each hash is among distinct ones that ascend; after their end if it is none of them."""
+    at: Positions = np.searchsorted(distinct, hashes)
+    known = at < len(distinct)
+    known[known] = distinct[at[known]] == hashes[known]
+    return np.where(known, at, len(distinct))
+
+
 def _pages_of(uris: Records, visits: Records, of: ShortNumbers) -> tuple[Records, ShortFloats]:
     """of: the URI of each visit, int32; -1 for those that do not count."""
     chosen = np.flatnonzero(of >= 0)
     chosen = chosen[np.argsort(visits["time"][chosen], kind="stable")]
     visits, of = visits[chosen], of[chosen]
-    counts = np.bincount(of, minlength=len(uris))
-    ends, order = np.cumsum(counts) - counts, np.empty(len(of), np.int32)
-    loops.fill_order(of, ends, order)
+    ends = np.cumsum(np.bincount(of, minlength=len(uris)))
+    order = np.argsort(of, kind="stable").astype(np.int32)
     # a page is a URI, and each span ends at a visit of its own
     rows, days = np.zeros(len(uris), PAGE), np.empty(len(of), np.float32)
-    pages, spans = loops.fill_pages(visits, order, ends, uris, rows, days)
+    pages, spans = numbers.fill_pages(visits, order, ends, uris, rows, days)
     return rows[:pages], days[:spans]
 
 
@@ -164,7 +177,7 @@ def _page_part(
 ) -> PagePart:
     rows, of_rows, ranked = pages.take(part), days.take(part), nodes.take(part)
     best = np.empty(len(rows), np.int32)  # there are no more keys than rows
-    count = loops.fill_best(rows, np.argsort(rows["key"], kind="stable"), best)
+    count = numbers.fill_best(rows, np.argsort(rows["key"], kind="stable"), best)
     chosen = best[:count].astype(np.int64)
     some = _gathered(chosen, _begins(rows), rows["spans"], of_rows)
     rows = rows[chosen]
@@ -187,8 +200,9 @@ def _gathered(
     rows: Positions, begins: Positions, counts: ShortNumbers, days: ShortFloats
 ) -> ShortFloats:
     """The days of some rows, one after the other."""
-    some = np.empty(int(counts[rows].sum()), np.float32)
-    loops.gather(rows, begins, np.ascontiguousarray(counts), days, some)
+    many = counts[rows].astype(np.int64)
+    before = np.cumsum(many) - many
+    some: ShortFloats = days[np.repeat(begins[rows] - before, many) + np.arange(many.sum())]
     return some
 
 
