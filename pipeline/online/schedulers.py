@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from crawlrank.pipeline.online.freshness import loops
-from crawlrank.pipeline.online.freshness.allocation import CLUSTERS, ChangingPages, allocation
+from crawlrank.pipeline.online.freshness.allocation import ChangingPages, allocation
 from crawlrank.pipeline.online.stores.database import Page
 from crawlrank.pipeline.online.stores.page_graph import SqliteValues
 from crawlrank.pipeline.online.stores.schedule import Demand, SqliteSchedule
@@ -41,7 +41,7 @@ class Optimal:
 
     The price of a fetch is found by a sample of pages, again when many have a new value or rate; a
     page's own interval follows from the price whenever it is given out. A page is given out at once
-    when it first has a value. clusters: of the sample; None for all of its pages one by one.
+    when it first has a value.
     """
 
     def __init__(
@@ -50,9 +50,8 @@ class Optimal:
         crawl_rate: float,
         *,
         objective: str = "regular",
-        clusters: int | None = CLUSTERS,
     ) -> None:
-        self._schedule, self._clusters = schedule, clusters
+        self._schedule = schedule
         self._crawl_rate, self._objective = crawl_rate, objective
         self._changed, self._price = 0, 0.0
         self.revise()
@@ -89,7 +88,7 @@ class Optimal:
         self._changed, self._most_changed = 0, int(_REVISED * count)
         if sample:
             budget = self._crawl_rate * len(sample) / count
-            self._price = allocation(self._pages(sample), budget, self._clusters).price
+            self._price = allocation(self._pages(sample), budget).price
             self._schedule.wake(self._price)
 
     def _pages(self, sample: list[Demand]) -> ChangingPages:

@@ -66,7 +66,6 @@ def by_blocks(work: Callable[[slice], Part], pages: int) -> list[Part]:
 
 
 OBJECTIVES = {"regular": loops.REGULAR, "random": loops.RANDOM, "harmonic": loops.HARMONIC}
-CLUSTERS = 100
 _SAMPLE = 1 << 16  # pages, by which the price of very many is guessed first
 _NEAR = 1e-13  # of the budget
 _STEPS = 300
@@ -93,9 +92,11 @@ class ChangingPages(NamedTuple):
     def kind(self) -> int:
         return OBJECTIVES[self.objective]
 
-    def total(self, price: float, counts: Floats = _NONE) -> float:
+    def total(self, price: float) -> float:
+        """Fetches a day of all pages at a price."""
+
         def of_block(block: slice) -> float:
-            columns = (self.changes[block], self.shapes[block], self.values[block], counts[block])
+            columns = (self.changes[block], self.shapes[block], self.values[block])
             return loops.total_rate(self.kind, *columns, price, self.most)
 
         return math.fsum(by_blocks(of_block, len(self.changes)))
@@ -120,18 +121,15 @@ class Allocation(NamedTuple):
     price: float
 
 
-def allocation(pages: ChangingPages, budget: float, clusters: int | None = None) -> Allocation:
-    """The best plan under a budget of fetches a day. clusters: find the price by as many groups of
-    pages that are much alike, in place of all pages. Raises BadInput."""
+def allocation(pages: ChangingPages, budget: float) -> Allocation:
+    """The best plan under a budget of fetches a day. Raises BadInput."""
     _require(pages, budget)
     wanted = (pages.changes > 0) & (pages.values > 0)
     if not budget or not wanted.any():
         return Allocation(np.zeros(len(wanted)), 0.0)
     if budget >= np.count_nonzero(wanted) * pages.most:
         return Allocation(np.where(wanted, pages.most, 0.0), 0.0)
-    if clusters is not None:
-        return _by_clusters(pages, budget, clusters)
-    low, high = _prices(pages, budget, _NONE)
+    low, high = _prices(pages, budget)
     rates, fewer = pages.rates(low), pages.rates(high)
     at_low, at_high = math.fsum(rates), math.fsum(fewer)
     if at_low > at_high:  # what is left goes to the pages that differ at the two prices
@@ -139,49 +137,11 @@ def allocation(pages: ChangingPages, budget: float, clusters: int | None = None)
     return Allocation(rates, low)
 
 
-def _by_clusters(pages: ChangingPages, budget: float, clusters: int) -> Allocation:
-    """The price is that of the clusters; each page has the rate that is its own at that price, and
-    all are adjusted to the budget."""
-    few, counts = clustered(pages, clusters)
-    price, _ = _prices(few, budget, counts)
-    rates = pages.rates(price)
-    total = float(rates.sum())
-    if not total:  # no page is as good as the mean of the best ones
-        return allocation(pages, budget)
-    return Allocation(np.minimum(rates * (budget / total), pages.most), price)
-
-
 def freshness_of(pages: ChangingPages, rates: Floats) -> Floats:
     """F of each page, float64[N]. A page that never changes is fresh."""
     freshness = np.empty(len(rates))
     loops.fill_freshness(pages.kind, pages.changes, pages.shapes, rates, freshness)
     return freshness
-
-
-def gains_of(pages: ChangingPages, rates: Floats) -> Floats:
-    """What a fetch more a day of each page adds to the sum, float64[N]."""
-    gains = np.empty(len(rates))
-    loops.fill_gains(pages.kind, pages.changes, pages.shapes, rates, gains)
-    counts = pages.values > 0
-    weighted: Floats = np.where(counts, gains, 0) * np.where(counts, pages.values, 1)
-    return weighted
-
-
-def clustered(pages: ChangingPages, clusters: int) -> tuple[ChangingPages, Floats]:
-    """Groups of pages of nearly the same value and changes, which are known, as one page each, and
-    how many pages each stands for, float64[K]. ChangingPages that get nothing are left out."""
-    wanted = np.flatnonzero((pages.changes > 0) & (pages.values > 0))
-    side = max(1, math.isqrt(clusters))
-    worth = pages.values[wanted] / pages.changes[wanted]
-    groups = [
-        part[np.argsort(pages.changes[part], kind="stable")]
-        for part in np.array_split(wanted[np.argsort(worth, kind="stable")], side)
-    ]
-    cells = [cell for group in groups for cell in np.array_split(group, side) if len(cell)]
-    changes = np.array([pages.changes[cell].mean() for cell in cells])
-    values = np.array([pages.values[cell].mean() for cell in cells])
-    counts = np.array([float(len(cell)) for cell in cells])
-    return ChangingPages(changes, values, pages.objective, pages.most), counts
 
 
 def _require(pages: ChangingPages, budget: float) -> None:
@@ -202,10 +162,10 @@ class _Bound(NamedTuple):
     total: float
 
 
-def _prices(pages: ChangingPages, budget: float, counts: Floats) -> tuple[float, float]:
+def _prices(pages: ChangingPages, budget: float) -> tuple[float, float]:
     """Two prices with the budget's between them. At the first one fetches are above the budget by
     `_NEAR` at most, or the prices are neighbours in double precision."""
-    low, high = _bounds(pages, budget, counts)
+    low, high = _bounds(pages, budget)
     widths = [math.inf, math.inf]  # before each of the last two steps
     for step in range(_STEPS):
         width = math.log(high.price / low.price)
@@ -216,7 +176,7 @@ def _prices(pages: ChangingPages, budget: float, counts: Floats) -> tuple[float,
             price = _secant(low, high, budget, price, is_long=step % 2 == 1)
         if not low.price < price < high.price:
             break
-        bound = _Bound(price, pages.total(price, counts))
+        bound = _Bound(price, pages.total(price))
         low, high = (bound, high) if bound.total >= budget else (low, bound)
         widths = [widths[1], width]
     return low.price, high.price
@@ -233,25 +193,25 @@ def _secant(low: _Bound, high: _Bound, budget: float, otherwise: float, *, is_lo
     return price if low.price < price < high.price else otherwise
 
 
-def _bounds(pages: ChangingPages, budget: float, counts: Floats) -> tuple[_Bound, _Bound]:
+def _bounds(pages: ChangingPages, budget: float) -> tuple[_Bound, _Bound]:
     """A price at which the fetches are not below the budget, and one at which they are."""
     wanted = np.flatnonzero((pages.changes > 0) & (pages.values > 0))
     price, factor = float((pages.values[wanted] / pages.changes[wanted]).max()), 4.0
-    if len(wanted) > 2 * _SAMPLE and not len(counts):
+    if len(wanted) > 2 * _SAMPLE:
         some = wanted[:: len(wanted) // _SAMPLE]
         sample = pages.taken(some)
-        price, _ = _prices(sample, budget * len(some) / len(wanted), counts)
+        price, _ = _prices(sample, budget * len(some) / len(wanted))
         factor = 1.01
-    bound = _Bound(price, pages.total(price, counts))
+    bound = _Bound(price, pages.total(price))
     low = high = bound
     while high.total >= budget:
         price = high.price * factor
-        low, high, factor = high, _Bound(price, pages.total(price, counts)), factor * factor
+        low, high, factor = high, _Bound(price, pages.total(price)), factor * factor
     if low is high:
         factor = min(factor, 4.0)
     while low.total < budget:
         price = low.price / factor
-        low, high, factor = _Bound(price, pages.total(price, counts)), low, factor * factor
+        low, high, factor = _Bound(price, pages.total(price)), low, factor * factor
     return low, high
 
 

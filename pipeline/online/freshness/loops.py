@@ -136,16 +136,13 @@ def total_rate(
     changes: Floats,
     shapes: Floats,
     values: Floats,
-    counts: Floats,
     price: float,
     most: float,
 ) -> float:
-    """Fetches a day of all pages. counts: how many pages each entry stands for; empty for one."""
+    """Fetches a day of all pages."""
     high = low = 0.0
     for i in range(len(changes)):
         term = rate_at(kind, changes[i], shapes, i, values[i], price, most)
-        if len(counts):
-            term *= counts[i]
         high, error = two_sum(high, term)
         low += error
     return high + low
@@ -172,27 +169,3 @@ def fill_freshness(
             freshness[i] = rate / (rate + change)
         else:
             freshness[i] = -math.log1p(change / rate)
-
-
-@loop
-def fill_gains(kind: int, changes: Floats, shapes: Floats, rates: Floats, gains: Floats) -> None:
-    """What a fetch more a day adds to the objective of each page, without its value."""
-    for i in range(len(changes)):
-        change, rate = changes[i], rates[i]
-        if change <= 0:
-            gains[i] = 0.0
-        elif kind == REGULAR and len(shapes):
-            a = shape_beside(shapes[i])
-            limit = 1 / (a - 1) if a > 1 else math.inf
-            gain = mean_gain(a, change / (a * rate)) if rate > 0 else limit
-            gains[i] = a / change * gain
-        elif rate <= 0:
-            gains[i] = math.inf if kind == HARMONIC else 1 / change
-        elif kind == REGULAR:
-            x = change / rate
-            small = x * x / 2 - x * x * x / 3 + x * x * x * x / 8
-            gains[i] = (small if x < _SMALL else -math.expm1(-x) - x * math.exp(-x)) / change
-        elif kind == RANDOM:
-            gains[i] = change / (rate + change) ** 2
-        else:
-            gains[i] = change / (rate * (rate + change))

@@ -120,47 +120,58 @@ class SqliteGraph:
         return [self._database.page_of(end) for end in ends([number])[0]]
 
 
-_RELEVANCE = (
-    "CREATE TABLE IF NOT EXISTS relevance (number INTEGER PRIMARY KEY, relevance REAL NOT NULL)",
-    "CREATE INDEX IF NOT EXISTS by_relevance ON relevance (relevance)",
-)
-_VALUES = (
-    "CREATE TABLE IF NOT EXISTS page_values (number INTEGER PRIMARY KEY, value REAL NOT NULL)",
-    "CREATE INDEX IF NOT EXISTS by_value ON page_values (value DESC, number)",
-)
 _NUMBER = "number = (SELECT number FROM pages WHERE page = ?)"
 
 
-class SqliteRelevance:
-    """How relevant the contents of pages are, from 0 to 1."""
+class _PageNumbers:
+    """A number for each page, in a table with the columns `number` and `_column`."""
+
+    _table: str
+    _column: str
+    _index: str
+    _order: str  # of the column, best first
 
     def __init__(self, database: Database) -> None:
         self._database = database
         with database.transaction():
-            for table in _RELEVANCE:
-                database.execute(table)
+            database.execute(
+                f"CREATE TABLE IF NOT EXISTS {self._table}"
+                f" (number INTEGER PRIMARY KEY, {self._column} REAL NOT NULL)"
+            )
+            database.execute(
+                f"CREATE INDEX IF NOT EXISTS {self._index} ON {self._table} {self._order}"
+            )
+
+    def _set(self, page: Page, number: float) -> None:
+        with self._database.transaction():
+            numbers = self._database.numbers_of([page])
+            query = f"INSERT OR REPLACE INTO {self._table} VALUES (?, ?)"
+            self._database.execute(query, (*numbers, number))
+
+    def get(self, page: Page) -> float | None:
+        query = f"SELECT {self._column} FROM {self._table} WHERE {_NUMBER}"
+        number: float | None = self._database.number(query, (page,))
+        return number
+
+    def delete(self, page: Page) -> None:
+        self._database.execute(f"DELETE FROM {self._table} WHERE {_NUMBER}", (page,))
+
+
+class SqliteRelevance(_PageNumbers):
+    """How relevant the contents of pages are, from 0 to 1."""
+
+    _table, _column, _index, _order = "relevance", "relevance", "by_relevance", "(relevance)"
 
     def set(self, page: Page, relevance: float) -> None:
         """Raises BadInput for other numbers."""
         if not 0 <= relevance <= 1:
             raise BadInput(f"relevance of {page!r}", f"{relevance:g}", "a number from 0 to 1")
-        with self._database.transaction():
-            (number,) = self._database.numbers_of([page])
-            query = "INSERT OR REPLACE INTO relevance VALUES (?, ?)"
-            self._database.execute(query, (number, relevance))
-
-    def get(self, page: Page) -> float | None:
-        query = f"SELECT relevance FROM relevance WHERE {_NUMBER}"
-        relevance: float | None = self._database.number(query, (page,))
-        return relevance
+        self._set(page, relevance)
 
     def get_each(self, numbers: Sequence[int]) -> dict[int, float]:
         """The relevance of pages, by their numbers."""
         query = "SELECT number, relevance FROM relevance WHERE number IN ({numbers})"
         return dict(self._database.rows_of(query, numbers))
-
-    def delete(self, page: Page) -> None:
-        self._database.execute(f"DELETE FROM relevance WHERE {_NUMBER}", (page,))
 
     def best(self, count: int) -> list[tuple[Page, float]]:
         """The most relevant pages, the best first."""
@@ -169,31 +180,16 @@ class SqliteRelevance:
         return [(page, relevance) for page, relevance in self._database.rows(query, (count,))]
 
 
-class SqliteValues:
+class SqliteValues(_PageNumbers):
     """What it is worth to fetch each page."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        with database.transaction():
-            for table in _VALUES:
-                database.execute(table)
+    _table, _column, _index, _order = "page_values", "value", "by_value", "(value DESC, number)"
 
     def set(self, page: Page, value: float) -> None:
         """Raises BadInput for what is no number."""
         if not math.isfinite(value):
             raise BadInput(f"value of {page!r}", f"{value:g}", "a number")
-        with self._database.transaction():
-            (number,) = self._database.numbers_of([page])
-            query = "INSERT OR REPLACE INTO page_values VALUES (?, ?)"
-            self._database.execute(query, (number, value))
-
-    def get(self, page: Page) -> float | None:
-        query = f"SELECT value FROM page_values WHERE {_NUMBER}"
-        value: float | None = self._database.number(query, (page,))
-        return value
-
-    def delete(self, page: Page) -> None:
-        self._database.execute(f"DELETE FROM page_values WHERE {_NUMBER}", (page,))
+        self._set(page, value)
 
     def take_best(self, count: int) -> list[Page]:
         """The most valuable pages, the best first; of the same value, those that came first. They

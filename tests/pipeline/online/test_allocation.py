@@ -10,15 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, optimize, special
 from support.drawing import examples
+from support.gains import gains_of
 
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.pipeline.online.freshness.allocation import (
     OBJECTIVES,
     ChangingPages,
     allocation,
-    clustered,
     freshness_of,
-    gains_of,
 )
 from crawlrank.pipeline.online.freshness.loops import changes_between
 
@@ -153,27 +152,6 @@ def test_a_budget_of_nothing_and_one_above_all_needs():
 def test_a_tiny_budget_goes_to_the_best_page(budget):
     rates, _ = allocation(pages_of([(1, 1), (1, 3), (5, 2)]), budget)
     assert rates == pytest.approx([0, budget, 0])
-
-
-@pytest.mark.parametrize("objective", OBJECTIVES)
-@pytest.mark.parametrize("share", [0.01, 0.1, 1.0])
-def test_clusters_cost_less_than_a_hundredth_of_freshness(objective, share):
-    pages = random_pages(50_000, 7, objective=objective)
-    budget = share * len(pages.changes)
-    exact, rough = allocation(pages, budget).rates, allocation(pages, budget, 100).rates
-    assert rough.sum() == pytest.approx(budget)
-    fetched = (exact > 0) & (rough > 0) if objective == "harmonic" else slice(None)
-    best = (pages.values * freshness_of(pages, exact))[fetched].sum()
-    lost = best - (pages.values * freshness_of(pages, rough))[fetched].sum()
-    assert 0 <= lost / abs(best) < 0.01
-
-
-def test_clusters_hold_all_pages_with_value():
-    pages = random_pages(1234, 1)
-    few, counts = clustered(pages, 100)
-    assert counts.sum() == 1234
-    assert (counts * few.changes).sum() == pytest.approx(pages.changes.sum())
-    assert len(counts) == 100
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)

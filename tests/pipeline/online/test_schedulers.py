@@ -127,7 +127,7 @@ def test_pages_come_as_often_as_the_plan_says(objective):
     rates, values = demands(60, 3)
     wanted = allocation(ChangingPages(rates, values, objective), 20.0).rates
     with Database() as database:
-        scheduler = scheduler_of(database, rates, values, 20.0, objective=objective, clusters=None)
+        scheduler = scheduler_of(database, rates, values, 20.0, objective=objective)
         order = [page for _ in range(400) for page in scheduler.get_next_pages(20)]
     counts = Counter(order)
     often = np.array([counts[b"%d" % page] for page in range(60)]) / len(order) * wanted.sum()
