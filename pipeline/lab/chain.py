@@ -18,7 +18,7 @@ from typing import cast
 
 import numpy as np
 
-from crawlrank.jobs.kernel.errors import BadInput, NotConverged
+from crawlrank.jobs.kernel.errors import NotConverged
 from crawlrank.jobs.kernel.machine.machine_code import compiled
 from crawlrank.jobs.kernel.rank.equation import RECIPE
 from crawlrank.pipeline.data.graph import Floats, Positions, Targets
@@ -60,36 +60,19 @@ class Chain:
 
 
 def chain_of(offsets: Positions, targets: Targets, edges: float | None = 1.0) -> Chain:
-    """Checked, since compiled loops read at any index. edges: to the virtual page, of every page.
-
-    Raises BadInput for arrays that are no graph, and for edges that are not above 0 and finite.
-    """
-    nodes = len(offsets) - 1
-    if nodes < 1 or offsets[0] != 0 or offsets[-1] != len(targets) or np.any(np.diff(offsets) < 0):
-        expected = "from 0 up to the number of targets, one more than pages"
-        raise BadInput("offsets", "no ends of lists", expected)
-    if len(targets) and not 0 <= int(targets.min()) <= int(targets.max()) < nodes:
-        raise BadInput("targets", "a target that is no page", f"numbers from 0 to {nodes - 1}")
-    if edges is not None and not 0 < edges < np.inf:
-        raise BadInput("edges", f"{edges} edges to the virtual page", "a finite number above 0")
+    """The chain of a graph of at least one page. edges: to the virtual page, of every page, above
+    0."""
     ends = np.ascontiguousarray(offsets, np.int64)
     numbers = cast(Targets, np.ascontiguousarray(targets))
     return Chain(ends, numbers, shares_of(ends, edges), edges)
 
 
-def weights_of(chain: Chain, values: Floats | None, name: str = "favour") -> Floats:
-    """The part of each page, float64[N] of sum 1; without values all alike. name: of the values.
-
-    Raises BadInput.
-    """
+def weights_of(chain: Chain, values: Floats | None) -> Floats:
+    """The part of each page, float64[N] of sum 1; without values all alike. values: above 0."""
     if values is None:
         return np.full(chain.nodes, 1 / chain.nodes)
-    weights: Floats = np.asarray(values, np.float64)
-    if weights.shape != (chain.nodes,) or not (weights.min() > 0 and np.isfinite(weights.sum())):
-        expected = f"{chain.nodes} finite numbers above 0"
-        raise BadInput(name, f"an array of shape {weights.shape}", expected)
-    normalized: Floats = weights / weights.sum()
-    return normalized
+    weights: Floats = np.asarray(values, np.float64) / np.sum(values)
+    return weights
 
 
 def one_round(chain: Chain, x: Floats, weights: Floats, rest: Floats) -> Floats:

@@ -6,6 +6,7 @@ comparison of numbers of the run, by the rule that its row states.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -40,10 +41,20 @@ SHOWN: dict[int, tuple[str, ...]] = {
 SHOWN[STORED] = (*SHOWN[6], f"M = {VISITS[0]}", f"M = {VISITS[-1]}")
 
 
+TABLES = ("policies", "windows", "measures", "reasons", "definitions", "partitions")
+
+
+def mean(rows: Iterable[NamedTuple], column: str, **values: object) -> float:
+    """The mean of a column over the rows with these values, which differ in seeds or crawls."""
+    wanted = values.items()
+    chosen = (row for row in rows if all(getattr(row, name) == value for name, value in wanted))
+    return float(np.mean([getattr(row, column) for row in chosen]))
+
+
 @dataclass
 class LabResults:
-    """Rows of experiments.py. speeds: visits a
-    second of each policy, the first seed's."""
+    """Rows of experiments.py, by the names of TABLES. speeds: visits a second of each policy, the
+    first seed's."""
 
     graphs: LabGraphs
     seeds: tuple[int, ...]
@@ -70,29 +81,16 @@ class LabResults:
 
     def policy(self, name: str, column: str) -> list[float]:
         """A column of PolicyRow after N, 2 N … visits, the mean over seeds."""
-        rows = [row for row in self.policies if row.policy == name]
-        turns = sorted({row.visits for row in rows})
-        return [
-            float(np.mean([getattr(row, column) for row in rows if row.visits == turn]))
-            for turn in turns
-        ]
+        turns = sorted({row.visits for row in self.policies if row.policy == name})
+        return [mean(self.policies, column, policy=name, visits=turn) for turn in turns]
 
     def window(self, name: str, rate: float, column: str = "error") -> float:
         """A column of WindowRow, the mean over seeds and crawls."""
-        rows = (row for row in self.windows if (row.window, row.rate) == (name, rate))
-        return float(np.mean([getattr(row, column) for row in rows]))
+        return mean(self.windows, column, window=name, rate=rate)
 
     def tables(self) -> dict[str, list[NamedTuple]]:
         """What the CSV files hold, by name; those without rows left out."""
-        tables: dict[str, list[NamedTuple]] = {
-            "policies": list(self.policies),
-            "windows": list(self.windows),
-            "measures": list(self.measures),
-            "reasons": list(self.reasons),
-            "definitions": list(self.definitions),
-            "partitions": list(self.partitions),
-        }
-        return {name: rows for name, rows in tables.items() if rows}
+        return {name: rows for name in TABLES if (rows := getattr(self, name))}
 
 
 def write_tables(results: LabResults, output: Path) -> list[Path]:
@@ -226,11 +224,12 @@ def _on_measures(results: LabResults) -> list[Claim]:
 def _on_poisson(results: LabResults) -> Claim:
     """reasons: rows of webs by Poisson's law."""
     here = results.policy("greedy", "error")[-1] / results.policy("cycle", "error")[-1]
-    errors = {
-        name: np.mean([row.value for row in results.reasons if row[1:4] == (*POISSON, name)])
+    experiment, links = POISSON
+    greedy, cycle = (
+        mean(results.reasons, "value", experiment=experiment, case=links, quantity=name)
         for name in ("greedy", "cycle")
-    }
-    there = float(errors["greedy"] / errors["cycle"])
+    )
+    there = greedy / cycle
     return Claim(
         "On webs whose indegrees follow Poisson's law, policies are as on those by a power law",
         f"the error of greedy over that of cycle, {POISSON[1]:g} links a page, differs by at most"

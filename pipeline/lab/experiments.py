@@ -285,12 +285,11 @@ def compare_partitions(graphs: LabGraphs, seed: int, machines: int) -> list[Part
     for count, buffer in ((1, 1), *((machines, each) for each in BUFFERS if machines > 1)):
         crawl = PartitionedCrawl(chain, owners_of(web.nodes, count, web.hashes), buffer)
         for sweep in range(1, CRAWLS + 1):
-            before, counted = crawl.recorded.copy(), crawl.traffic.counts()
-            crawl.sweep()
+            before = crawl.recorded.copy()
+            traffic = crawl.sweep()
             window = crawl.recorded - before
-            sent = (now - then for now, then in zip(crawl.traffic.counts(), counted, strict=True))
             error = error_of(window / window.sum(), exact)
-            rows.append(PartitionRow(seed, count, buffer, sweep, error, *sent))
+            rows.append(PartitionRow(seed, count, buffer, sweep, error, *traffic))
     return rows
 
 

@@ -33,11 +33,9 @@ from crawlrank.pipeline.lab.experiments import (
     compare_policies,
     compare_windows,
 )
-from crawlrank.pipeline.lab.partitions import MOST
 from crawlrank.pipeline.lab.report import draw, report
 from crawlrank.pipeline.lab.webs import NONE_PREFERRED, CrawlPreferences, crawled_web
 
-LEAST_NODES = 100
 REPORT = "report.md"
 
 
@@ -56,15 +54,14 @@ def run_lab(
 ) -> list[Path]:
     """Write figure-N.png and .svg, CSV files and report.md into the folder; their paths.
 
-    nodes: at least LEAST_NODES. exponent: above 1. poisson: mean of indegrees by Poisson's law,
+    nodes: at least 2. exponent: above 1. poisson: mean of indegrees by Poisson's law,
     above 0, instead of the power law. work: a finished run, for its graph instead of random webs.
     seeds: one web for each. partitions: machines that share the pages in an experiment of its own,
-    at most MOST; none leaves it out. discovery, preferences: of the crawler whose policies are
+    at most 128; none leaves it out. discovery, preferences: of the crawler whose policies are
     compared; preferences need a work folder. processes: at most (default: one for each core), of
     some 400 MB each with 100,000 nodes.
     Raises NoMatplotlib, BadInput, and JobFailed where a process dies.
     """
-    _check(nodes, exponent, partitions, figures, seeds)
     with drawing():  # before hours of work, in case there is no matplotlib
         graphs = _graphs(nodes, exponent, poisson, work, preferences)
         graphs = replace(graphs, discovery=discovery)
@@ -79,23 +76,6 @@ def run_lab(
     return [*paths, output / REPORT]
 
 
-def _check(
-    nodes: int,
-    exponent: float,
-    partitions: int | None,
-    figures: Sequence[int],
-    seeds: Sequence[int],
-) -> None:
-    if nodes < LEAST_NODES or not exponent > 1:
-        has = f"{nodes} nodes and exponent {exponent}"
-        raise BadInput("aopic-lab", has, f"at least {LEAST_NODES} nodes, an exponent above 1")
-    if partitions is not None and not 1 <= partitions <= MOST:
-        raise BadInput("aopic-lab", f"{partitions} partitions", f"1 to {MOST}")
-    if not seeds or not figures or not set(figures) <= set(FIGURES):
-        has = f"seeds {[*seeds]} and figures {[*figures]}"
-        raise BadInput("aopic-lab", has, f"a seed, and figures of {[*FIGURES]}")
-
-
 def _graphs(
     nodes: int,
     exponent: float,
@@ -105,8 +85,6 @@ def _graphs(
 ) -> LabGraphs:
     if poisson is not None and not 0 < poisson < nodes:
         raise BadInput("aopic-lab", f"a mean indegree of {poisson}", "one above 0, below the nodes")
-    if work is None and preferences != NONE_PREFERRED:
-        raise BadInput("aopic-lab", "preferences without a crawl", "a work folder, WORK")
     if work is None:
         return LabGraphs(nodes, exponent, poisson)
     crawl = crawled_web(work, preferences)

@@ -20,12 +20,10 @@ read last, as in ranking/opic.py.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.machine.machine_code import loop
 from crawlrank.pipeline.data.graph import Floats, Mask, Positions, Targets
 from crawlrank.pipeline.lab.chain import Chain
@@ -114,30 +112,21 @@ def sweep(
 
 
 FACTOR = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: Knuth's hash of a number
-MOST = 128  # machines
 
 
-@dataclass
-class Traffic:
+class Traffic(NamedTuple):
     """messages: sent. transfers: of cash to one page each, in messages. crossing: how often a read
     gave along a link to another machine."""
 
-    messages: int = 0
-    transfers: int = 0
-    crossing: int = 0
-
-    def counts(self) -> tuple[int, int, int]:
-        return self.messages, self.transfers, self.crossing
+    messages: int
+    transfers: int
+    crossing: int
 
 
 def owners_of(nodes: int, machines: int, hashes: Positions | None = None) -> Positions:
     """The machine of each page, int64[N]. hashes: int64[N] from 0, of URLs; without them, pages
-    are spread by a hash of their numbers.
-
-    Raises BadInput unless there are 1 to MOST machines.
+    are spread by a hash of their numbers. machines: at least 1.
     """
-    if not 1 <= machines <= MOST:
-        raise BadInput("partitions", f"{machines} machines", f"1 to {MOST}")
     if hashes is None:
         products = np.arange(1, nodes + 1, dtype=np.uint64) * FACTOR
         hashes = (products >> np.uint64(32)).astype(np.int64)
@@ -150,17 +139,11 @@ class PartitionedCrawl:
     transfer by itself.
 
     recorded: float64[N], as in simulation.py. cash: float64[N], of sum 1 after every sweep.
-    Raises BadInput.
     """
 
     def __init__(self, chain: Chain, owners: Positions, buffer: int) -> None:
         n, machines = chain.nodes, int(owners.max()) + 1
-        if owners.shape != (n,) or owners.min() < 0 or machines > MOST:
-            has = f"owners of shape {owners.shape}, from {owners.min()} to {machines - 1}"
-            raise BadInput("partitions", has, f"{n} numbers from 0 to {MOST - 1}")
-        if buffer < 1:
-            raise BadInput("buffer", f"{buffer} transfers", "at least 1")
-        self.chain, self.traffic = chain, Traffic()
+        self.chain = chain
         self.cash, self.recorded = np.full(n, 1 / n), np.zeros(n)
         self._owners, room = owners, min(buffer, n)
         turns = np.zeros(n, np.int64)  # of each page on its machine
@@ -173,8 +156,8 @@ class PartitionedCrawl:
         # a page is in one buffer of a sender at most, and a buffer that is full is sent
         self._pages = np.zeros((machines, machines, room), np.int64)
 
-    def sweep(self) -> None:
-        """Read every page once."""
+    def sweep(self) -> Traffic:
+        """Read every page once; what was sent for that."""
         machines = len(self._waiting)
         square = machines, machines
         buffers = Buffers(
@@ -184,7 +167,4 @@ class PartitionedCrawl:
         edges = self.chain.offsets, self.chain.targets, self.chain.share, self.chain.rest
         sweep(self._order, *edges, self._owners, self.cash, self.recorded, buffers)
         self.cash += buffers.brought[self._owners] / self.chain.nodes
-        messages, transfers, crossing = buffers.counted.tolist()
-        self.traffic.messages += messages
-        self.traffic.transfers += transfers
-        self.traffic.crossing += crossing
+        return Traffic(*buffers.counted.tolist())

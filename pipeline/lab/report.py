@@ -24,6 +24,7 @@ from crawlrank.pipeline.lab.claims import (
     LabResults,
     alike,
     claims,
+    mean,
 )
 from crawlrank.pipeline.lab.experiments import (
     CRAWLS,
@@ -45,6 +46,7 @@ from crawlrank.pipeline.lab.experiments import (
     Errors,
     ReasonRow,
 )
+from crawlrank.pipeline.lab.partitions import Traffic
 
 FORGOTTEN = 0.1  # part of an error
 LONGEST = f"interpolation, T = {TIMES[-1]:g}"
@@ -133,10 +135,7 @@ def _on_interpolation(rows: Sequence[ReasonRow]) -> list[Claim]:
 
 
 def _mean(rows: Sequence[ReasonRow], experiment: str, case: float, quantity: str) -> float:
-    """Over seeds."""
-    wanted = experiment, case, quantity
-    values = [row.value for row in rows if (row.experiment, row.case, row.quantity) == wanted]
-    return sum(values) / len(values)
+    return mean(rows, "value", experiment=experiment, case=case, quantity=quantity)
 
 
 def _by_mean(values: Sequence[str]) -> str:
@@ -292,11 +291,11 @@ def _partitions(results: LabResults) -> str:
     last = [row for row in results.partitions if row.sweep == CRAWLS]
     rows = []
     for machines, buffer in sorted({(row.machines, row.buffer) for row in last}):
-        chosen = [row for row in last if (row.machines, row.buffer) == (machines, buffer)]
-        names = ("messages", "transfers", "crossing")
-        sums = (sum(getattr(row, name) for row in chosen) / len(chosen) for name in names)
-        error = sum(row.error for row in chosen) / len(chosen)
-        counts = [f"{count:,.0f}" for count in sums]
+        messages, transfers, crossing, error = (
+            mean(last, column, machines=machines, buffer=buffer)
+            for column in (*Traffic._fields, "error")
+        )
+        counts = [f"{count:,.0f}" for count in (messages, transfers, crossing)]
         rows.append((str(machines), str(buffer) if machines > 1 else "", *counts, f"{error:.2g}"))
     head = ("machines", "buffer", "messages", "transfers", "links between machines", "error (%)")
     about = (
@@ -353,10 +352,13 @@ def _definitions(results: LabResults) -> str:
     """The mean over seeds."""
     rows = []
     for name in dict.fromkeys(row.definition for row in results.definitions):
-        each = [row for row in results.definitions if row.definition == name]
-        means = [sum(values) / len(each) for values in zip(*(row[2:] for row in each), strict=True)]
-        rounds = "not settled" if max(row.rounds for row in each) == MOST else f"{means[0]:.0f}"
-        rows.append((name, rounds, f"{means[1]:.4f}", f"{means[2]:.1f} %"))
+        settled, tau, top = (
+            mean(results.definitions, column, definition=name)
+            for column in ("rounds", "kendall", "top")
+        )
+        most = max(row.rounds for row in results.definitions if row.definition == name)
+        rounds = "not settled" if most == MOST else f"{settled:.0f}"
+        rows.append((name, rounds, f"{tau:.4f}", f"{top:.1f} %"))
     about = (
         "The paper begins with other definitions. *(L + I)* adds to the matrix of the random walk"
         " the identity, so that its powers settle on any graph; the importance is the same."

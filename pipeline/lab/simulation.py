@@ -51,7 +51,6 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import numpy.typing as npt
 
-from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.machine.machine_code import compiled
 from crawlrank.pipeline.data.graph import Floats, Mask, Positions, Targets
 from crawlrank.pipeline.lab.chain import Chain, weights_of
@@ -99,10 +98,8 @@ class Simulation:
         discovery: float = 1.0,
         seed: int = 0,
     ) -> None:
-        if not 1 <= discovery < np.inf:
-            raise BadInput("discovery", f"a weight of {discovery}", "a finite number from 1 up")
         self.chain, self.discovery, n = chain, float(discovery), chain.nodes
-        self.cash = weights_of(chain, cash, "cash")
+        self.cash = weights_of(chain, cash)
         self.recorded: Floats = np.zeros(n)
         self.unread: Mask = np.ones(n, np.bool_)
         self._equal = favour is None and discovery == 1
@@ -128,11 +125,8 @@ class Simulation:
         return self._in_order(order)
 
     def replay(self, order: Targets) -> Reads:
-        """Read the pages in this order. Raises BadInput for a number that is no page."""
-        n = self.chain.nodes
-        if len(order) and not 0 <= int(np.min(order)) <= int(np.max(order)) < n:
-            raise BadInput("order", "a number that is no page", f"numbers from 0 to {n - 1}")
-        return self._in_order(np.asarray(order))
+        """Read the pages in this order."""
+        return self._in_order(order)
 
     def greedy(self, visits: int) -> Reads:
         pages, held = np.empty(visits, self.chain.targets.dtype), np.empty(visits)
@@ -149,12 +143,9 @@ class Simulation:
 
         importance: float64[N] of the pages so far, estimated. recent: units of the clock; pages
         introduced since then give new ones their mean importance, or all pages if none was. The
-        favour of a new page is the mean. Raises BadInput for fewer pages.
+        favour of a new page is the mean.
         """
-        old, more = self.chain.nodes, chain.nodes - self.chain.nodes
-        if more < 0 or len(importance) != old:
-            has = f"{chain.nodes} pages and {len(importance)} importances after {old} pages"
-            raise BadInput("chain", has, f"at least {old} pages, and {old} importances")
+        more = chain.nodes - self.chain.nodes
         newest = self._born > self._now - recent
         mean = float(importance[newest].mean() if newest.any() else importance.mean())
         self.chain = chain
@@ -210,12 +201,8 @@ def reads_by_time(pages: Positions, times: npt.NDArray[Any]) -> Targets:
     """The pages by the time of their fetches, earliest first, those of equal time in their order.
 
     pages: int64[F], -1 for a fetch of what is no page of the graph, which is left out. times: [F],
-    of any type that sorts, such as datetime64; a fetch at NaT or NaN is left out, too. Raises
-    BadInput where they are not as many.
+    of any type that sorts, such as datetime64; a fetch at NaT or NaN is left out, too.
     """
-    if pages.shape != times.shape:
-        what = f"{len(times)} of {len(pages)} fetches"
-        raise BadInput("times", what, "a time for each fetch")
     known = (pages >= 0) & (times == times)  # NaT and NaN equal nothing
     order = np.argsort(times[known], kind="stable")
     return cast(Targets, pages[known][order])
@@ -320,8 +307,7 @@ def whole(log: ReadLog, cash: Floats) -> Estimate:
 
 
 def fixed(log: ReadLog, time: float) -> Estimate:
-    """time: T, in units of the clock. Raises BadInput unless it is above 0."""
-    _require(time > 0, f"a window of {time}", "a time above 0")
+    """time: T, in units of the clock, above 0."""
     begin = int(np.searchsorted(log.reads.clock, log.now - time, side="right"))
     pages, n = log.reads.pages[begin:], len(log.born)
     sums = np.bincount(pages, log.reads.cash[begin:], n)
@@ -341,8 +327,7 @@ def improved(log: ReadLog, time: float, least: int = LEAST) -> Estimate:
 
 
 def variable(log: ReadLog, visits: int) -> Estimate:
-    """visits: k. Raises BadInput unless it is at least 1."""
-    _require(visits >= 1, f"a window of {visits} visits", "at least 1")
+    """visits: k, at least 1."""
     n = len(log.born)
     sums, starts, ends, counts = np.zeros(n), log.born.copy(), np.zeros(n), np.zeros(n, np.int64)
     compiled(last_reads)(visits, *log.reads, sums, starts, ends, counts)
@@ -353,13 +338,7 @@ def variable(log: ReadLog, visits: int) -> Estimate:
 
 
 def interpolated(log: ReadLog, time: float) -> Estimate:
-    """time: T, in units of the clock. Raises BadInput unless it is above 0."""
-    _require(time > 0, f"a window of {time}", "a time above 0")
+    """time: T, in units of the clock, above 0."""
     history, last = log.prior * time, log.born.copy()
     compiled(interpolate)(float(time), *log.reads, history, last)
     return Estimate(history / time, np.ones(len(history), np.int64))
-
-
-def _require(true: bool, has: str, expected: str) -> None:
-    if not true:
-        raise BadInput("window", has, expected)

@@ -31,9 +31,7 @@ import numpy as np
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.formats.datasets import ANCHORS
 from crawlrank.jobs.kernel.formats.lines import usable_key_function
-from crawlrank.jobs.kernel.formats.reading import BOM
 from crawlrank.jobs.kernel.keys.keys import Www, www_rule
-from crawlrank.jobs.kernel.storage.opening import require_file
 from crawlrank.jobs.kernel.storage.temporary import temporary_folder
 from crawlrank.pipeline.analysis.audit.crawl_log import LogReport, read_logs
 from crawlrank.pipeline.data.database import database
@@ -44,6 +42,7 @@ from crawlrank.pipeline.data.parquet import parquet_batches
 from crawlrank.pipeline.lab.chain import Chain, chain_of
 from crawlrank.pipeline.lab.simulation import reads_by_time
 from crawlrank.pipeline.workfolder.results.opened import open_finished
+from crawlrank.pipeline.workfolder.weight_files import numbered_texts, require_utf_8
 
 Weighted = tuple[str, float]
 
@@ -61,9 +60,6 @@ class CrawlPreferences:
 
 
 NONE_PREFERRED = CrawlPreferences()
-
-
-NEWLINE = b"\n"
 
 
 class NamedPages:
@@ -105,19 +101,13 @@ def _prefer(weights: Floats, pages: list[int], weight: float, where: str, expect
 
 
 def _words_in(file: Path) -> frozenset[str]:
-    require_file(file, "words, one a line")
-    try:
-        lines = file.read_bytes().removeprefix(BOM).decode().split("\n")
-    except UnicodeDecodeError as error:
-        where = f"{file}, line {error.object.count(NEWLINE, 0, error.start) + 1}"
-        what = f"the byte 0x{error.object[error.start]:02x}, which is no UTF-8"
-        raise BadInput(where, what, "words, one a line", "Save it in UTF-8.") from error
-    except OSError as error:
-        what = f"cannot be read ({error.strerror or error})"
-        raise BadInput(str(file), what, "words, one a line") from error
-    if not (words := frozenset(line.strip().casefold() for line in lines if line.strip())):
+    words = set[str]()
+    for number, text in numbered_texts(file, "words, one a line"):
+        require_utf_8(f"{file}, line {number}", text)
+        words.add(text.strip().casefold())
+    if not (words := words - {""}):
         raise BadInput(str(file), "no word", "words, one a line")
-    return words
+    return frozenset(words)
 
 
 def _linked_with(wanted: frozenset[str], anchors: Path | None, pages: NamedPages) -> Iterator[int]:

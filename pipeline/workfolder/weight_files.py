@@ -144,11 +144,12 @@ def read_heritrix_seeds(
     return lines.checked("seeds")
 
 
-def numbered_texts(path: Path) -> Iterator[tuple[int, str]]:
+def numbered_texts(
+    path: Path, expected: str = "a text file with a page a line"
+) -> Iterator[tuple[int, str]]:
     """(number, text without its end) of every line; a byte that is not UTF-8 is a surrogate in it.
     Raises BadInput for a file that cannot be read, or is in UTF-16, and for a line with a control
     character."""
-    expected = "a text file with a page a line"
     require_file(path, expected)
     require_text(path, expected)
     if path.is_dir():

@@ -122,7 +122,7 @@ def test_the_command(work: Path, anchors: Path, tmp_path: Path) -> None:
     ("preferences", "what"),
     [
         (CrawlPreferences(patterns=(("nowhere", 2.0),)), "no page is preferred"),
-        (CrawlPreferences(words=(("/nowhere/words", 2.0),)), "cannot be read"),
+        (CrawlPreferences(words=(("/nowhere/words", 2.0),)), "no such file"),
         (CrawlPreferences(logs=(LOOPBACK,)), "a WARC file"),
     ],
 )

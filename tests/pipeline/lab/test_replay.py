@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from support.graphs import web_like
 
-from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.pipeline.lab.chain import chain_of, exact_importance
 from crawlrank.pipeline.lab.simulation import Simulation, reads_by_time
 
@@ -25,11 +23,6 @@ def test_fetches_by_time_by_hand() -> None:
 
 def test_no_fetches() -> None:
     assert len(reads_by_time(np.zeros(0, np.int64), np.zeros(0))) == 0
-
-
-def test_times_of_some_fetches_only() -> None:
-    with pytest.raises(BadInput, match="2 of 3 fetches"):
-        reads_by_time(np.arange(3), np.arange(2))
 
 
 def test_a_crawl_that_comes_back_at_intervals_of_its_own_finds_the_importance() -> None:

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from support.drawing import examples
 from support.graphs import NAMED, exact_probabilities, graphs, web_like
 
-from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.pipeline.data.graph import Graph
 from crawlrank.pipeline.lab.chain import Chain, chain_of, exact_importance
 from crawlrank.pipeline.lab.simulation import Simulation
@@ -237,31 +236,3 @@ def test_discovery_and_favour_in_a_graph_that_grows(greedy: bool) -> None:
         naive.cash = np.append(naive.cash, more)
         naive.matrix = matrix_of(after, 1.0, naive.favour)
     assert np.allclose(simulation.cash, naive.cash, atol=1e-13)
-
-
-@pytest.mark.parametrize(
-    ("what", "where"),
-    [
-        (lambda: chain_of(np.array([0, 2]), np.array([0], np.int32)), "offsets"),
-        (lambda: chain_of(np.array([0, 1, 0, 1]), np.array([0], np.int32)), "offsets"),
-        (lambda: chain_of(np.array([0]), np.array([], np.int32)), "offsets"),
-        (lambda: chain_of(np.array([0, 1]), np.array([1], np.int32)), "targets"),
-        (lambda: chain_of(np.array([0, 1]), np.array([-1], np.int32)), "targets"),
-        (lambda: chain_in(NAMED["star"], 0.0), "edges"),
-        (lambda: Simulation(chain_in(NAMED["star"]), discovery=0.5), "discovery"),
-        (lambda: Simulation(chain_in(NAMED["star"]), favour=np.zeros(8)), "favour"),
-        (lambda: Simulation(chain_in(NAMED["star"]), favour=np.ones(7)), "favour"),
-        (lambda: Simulation(chain_in(NAMED["star"]), cash=np.ones(7)), "cash"),
-        (lambda: Simulation(chain_in(NAMED["star"])).replay(np.array([8])), "order"),
-        (
-            lambda: Simulation(chain_in(NAMED["star"])).replace(
-                chain_in(NAMED["chain"]), np.ones(8)
-            ),
-            "chain",
-        ),
-    ],
-)
-def test_what_is_refused(what: object, where: str) -> None:
-    with pytest.raises(BadInput) as caught:
-        what()  # type: ignore[operator]
-    assert caught.value.where == where

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from support.graphs import web_like
 
-from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.pipeline.lab import simulation as windows
 from crawlrank.pipeline.lab.chain import chain_of
 from crawlrank.pipeline.lab.simulation import ReadLog, Reads, Simulation
@@ -123,9 +122,3 @@ def test_windows_of_no_reads_give_what_pages_began_with() -> None:
     for estimate in (windows.variable(log, 4), windows.interpolated(log, 3)):
         assert np.allclose(estimate.importance, start / start.sum())
     assert windows.fixed(log, 4).measures.sum() == 0
-
-
-def test_what_is_refused() -> None:
-    for call in (windows.fixed, windows.improved, windows.variable, windows.interpolated):
-        with pytest.raises(BadInput, match="window"):
-            call(BY_HAND, 0)
