@@ -1,7 +1,7 @@
 """What `crawlrank run` will take on archives: time, memory, disk, and hours of nodes.
 
     sample      windows of the archives, 5 % of their bytes               sample.py
-    runs        all steps, on a quarter of the sample and on all of it    sample_run.py
+    runs        all steps, on a quarter of the sample and on all of it    sample.py
     projection  from the rows of the sample to those of all archives      projection.py
 
 All of it is in a temporary folder. A sample that is all of the archives is the run itself.
@@ -9,7 +9,7 @@ All of it is in a temporary folder. A sample that is all of the archives is the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
@@ -94,148 +94,126 @@ def estimate(
         raise BadInput("the estimate", "no archive", "archives to take a sample of")
     with temporary_folder() as folder, consecutive(reporter or Reporter()) as begin:
         begin("sample")
-        max_record = options.extraction.max_record
-        sample = take_sample(archives, folder / "pieces", max_record, size)
-        return _Estimating(sample, options, folder, begin).result()
-
-
-class _Estimating:
-    """options: of the run that is estimated. begin: a part of the estimate, by its name.
-    sample_options: of the runs of samples."""
-
-    def __init__(
-        self, sample: Sample, options: RunOptions, tmp: Path, begin: Callable[[str], None]
-    ) -> None:
-        self.sample, self.options, self.tmp, self.begin = sample, options, tmp, begin
-        self.on_cluster = options.runner in CLUSTERS
-        self.sample_options = replace(
-            options, runner="inline" if self.on_cluster else options.runner, data=None, conf=None,
-            strict=False, skip_bad_files=True, force=False,
-            validation=replace(options.validation, min_agreement=0.0),
-        )  # fmt: skip
-        self.notes: list[str] = []
-
-    def result(self) -> RunEstimate:
+        sample = take_sample(archives, folder / "pieces", options.extraction.max_record, size)
         prepare()
-        paths = [piece.path for piece in self.sample.pieces]
-        self.begin("run of a quarter")
-        few = self._run_of_a_part(paths[: ceil(len(paths) / 4)])
-        self.begin("run of the sample")
-        ran = self._run(paths)
-        self._leave_out_unreadable(ran)
-        sample = self.sample
-        share = min(1.0, sample.length / sample.total)
-        times = row_times(share, self._error(ran, share), few, ran)
-        seconds, working = self._seconds(few, ran, times)
-        archives = len(sample.sizes) - len(self._opened_and_bad())
-        end, most = disk(ran, times, archives, validated=self.options.validate)
-        rows = rows_of(ran, times)
-        cluster = None
-        if self.on_cluster:
-            core_seconds = summed(list(working.values()))
-            cluster = cluster_needs(core_seconds, self.options.stop.iterations)
-        return RunEstimate(
-            self.options.runner, archives, sample.total,
-            min(sample.length, sample.total), total_of(seconds), seconds,
-            self._memory(ran, times, rows), end, most, rows, cluster, sample.unreadable,
-            tuple(self.notes),
-        )  # fmt: skip
+        of_sample = _sample_options(options)
+        begin("run of a quarter")
+        few = _run_of_a_quarter(sample, of_sample, folder)
+        begin("run of the sample")
+        ran, notes = _run(sample, of_sample, folder)
+    _leave_out_unreadable(sample, ran)
+    return _projected(sample, few, ran, options, notes)
 
-    def _run_of_a_part(self, paths: Sequence[Path]) -> SampleRun:
-        """A run of nothing where the part cannot be run, as it may have no link at all."""
-        try:
-            return run_sample(paths, self.tmp / "part", self.sample_options)
-        except BadInput:
-            return SampleRun()
 
-    def _run(self, paths: Sequence[Path]) -> SampleRun:
-        """Run the sample; by PageRank if the files of the method name no page of it."""
-        try:
-            return run_sample(paths, self.tmp / "run", self.sample_options)
-        except BadInput as error:
-            if self.options.method == PAGERANK:  # its place is in a folder that is removed
-                where = self._archive_at(error.where) or "the sample"
-                raise BadInput(where, error.found, error.expected, error.cure) from error
-            self.notes.append(
-                f"--method {self.options.method} could not rank the sample ({error}); PageRank"
-                " stands for it."
-            )
-            options = replace(self.sample_options, method=PAGERANK, inputs={})
-            return run_sample(paths, self.tmp / "run-by-pagerank", options)
+def _sample_options(options: RunOptions) -> RunOptions:
+    """The options of the runs of samples, which send nothing to a cluster."""
+    return replace(
+        options, runner=_runner(options), data=None, conf=None, strict=False, skip_bad_files=True,
+        force=False, validation=replace(options.validation, min_agreement=0.0),
+    )  # fmt: skip
 
-    def _archive_at(self, path: str) -> str | None:
-        """The archive of which a file of the sample is."""
-        of = {str(piece.path): str(piece.archive) for piece in self.sample.pieces}
-        return of.get(path)
 
-    def _leave_out_unreadable(self, ran: SampleRun) -> None:
-        """Take the pieces that the run could not read out of the sample. A piece from the middle of
-        an archive may well have no page; at the beginning this is a fault of the archive."""
-        errors = {str(entry["path"]): entry["error"] for entry in ran.archives if entry["error"]}
-        kept = []
-        for piece in self.sample.pieces:
-            if str(piece.path) not in errors:
-                kept.append(piece)
-            elif not piece.begin:
-                archive = str(piece.archive)
-                self.sample.unreadable[archive] = BadInput(archive, *errors[str(piece.path)])
-        self.sample.pieces = kept
+def _runner(options: RunOptions) -> str:
+    return "inline" if options.runner in CLUSTERS else options.runner
 
-    def _opened_and_bad(self) -> list[str]:
-        return [str(path) for path, _ in self.sample.sizes if str(path) in self.sample.unreadable]
 
-    def _error(self, ran: SampleRun, share: float) -> float:
-        """The standard error of links a byte, or of captures a byte where there are no links."""
-        counters = {str(entry["path"]): entry["counters"] for entry in ran.archives}
-        pieces = self.sample.pieces
-        lengths = [piece.length for piece in pieces]
-        for name in ("links", "captures"):
-            rows = [counters.get(str(piece.path), {}).get(name, 0) for piece in pieces]
-            if any(rows):
-                return standard_error(rows, lengths, share)
-        return 0.5
+def _run_of_a_quarter(sample: Sample, options: RunOptions, tmp: Path) -> SampleRun:
+    """A run of nothing where the quarter cannot be run, as it may have no link at all."""
+    paths = [piece.path for piece in sample.pieces[: ceil(len(sample.pieces) / 4)]]
+    try:
+        return run_sample(paths, tmp / "part", options)
+    except BadInput:
+        return SampleRun()
 
-    def _seconds(
-        self, few: SampleRun, ran: SampleRun, times: RowTimes
-    ) -> tuple[dict[str, Bracket], dict[str, Bracket]]:
-        """Seconds of each step, and what of them grows with rows."""
-        if self.sample.whole:
-            seconds = {name: exactly(took) for name, took in ran.steps.items()}
-            return {**seconds, START: exactly(ran.outside)}, seconds
-        seconds, working = seconds_of_steps(few, ran, times)
-        fetching = sum(piece.fetching for piece in self.sample.pieces) / self.sample.length
-        fixed = seconds[EXTRACT].low - working[EXTRACT].low
-        reading = working[EXTRACT] * self._unevenness()
-        if fetching:
-            reading = summed([reading, exactly(fetching * self._busiest())])
-        working[EXTRACT] = reading
-        seconds[EXTRACT] = Bracket(*(fixed + each for each in reading))
-        seconds[START] = exactly(min(ran.outside, few.outside or ran.outside))
-        return seconds, working
 
-    def _processes(self) -> int:
-        if self.options.runner != EMBEDDED:
-            several = RUNNERS[self.sample_options.runner].tasks
-            return at_a_time(self.options.processes) if several else 1
-        memory = self.options.memory or half_of_machine()
-        return memory.extracting(at_a_time(self.options.processes))
+def _run(sample: Sample, options: RunOptions, tmp: Path) -> tuple[SampleRun, tuple[str, ...]]:
+    """Run the sample; by PageRank, with a note, if the files of the method name no page of it."""
+    paths = [piece.path for piece in sample.pieces]
+    try:
+        return run_sample(paths, tmp / "run", options), ()
+    except BadInput as error:
+        if options.method == PAGERANK:  # its place is in a folder that is removed
+            archives = {str(piece.path): str(piece.archive) for piece in sample.pieces}
+            where = archives.get(error.where, "the sample")
+            raise BadInput(where, error.found, error.expected, error.cure) from error
+        note = f"--method {options.method} could not rank the sample ({error}); PageRank"
+        by_pagerank = replace(options, method=PAGERANK, inputs={})
+        return run_sample(paths, tmp / "run-by-pagerank", by_pagerank), (f"{note} stands for it.",)
 
-    def _busiest(self) -> float:
-        """Bytes that the process extracts that has most to do; of a cluster, all of them."""
-        cut = self.options.runner == EMBEDDED
-        sizes = self.sample.sizes
-        uncut = [size for path, size in sizes if not cut or is_url(path) or _is_wacz(path)]
-        return max([self.sample.total / self._processes(), *map(float, uncut)])
 
-    def _unevenness(self) -> float:
-        """How many times as long extraction takes as with the bytes shared out evenly."""
-        return self._busiest() * self._processes() / self.sample.total
+def _leave_out_unreadable(sample: Sample, ran: SampleRun) -> None:
+    """Take the pieces that the run could not read out of the sample. A piece from the middle of
+    an archive may well have no page; at the beginning this is a fault of the archive."""
+    errors = {str(entry["path"]): entry["error"] for entry in ran.archives if entry["error"]}
+    for piece in sample.pieces:
+        if (error := errors.get(str(piece.path))) and not piece.begin:
+            sample.unreadable[str(piece.archive)] = BadInput(str(piece.archive), *error)
+    sample.pieces = [piece for piece in sample.pieces if str(piece.path) not in errors]
 
-    def _memory(self, ran: SampleRun, times: RowTimes, rows: dict[str, Bracket]) -> Bracket:
-        if self.options.runner == EMBEDDED:
-            limit = (self.options.memory or half_of_machine()).total
-            return embedded_memory(ran, times, limit)
-        return jobs_memory(ran, rows, validated=self.options.validate)
+
+def _projected(
+    sample: Sample, few: SampleRun, ran: SampleRun, options: RunOptions, notes: tuple[str, ...]
+) -> RunEstimate:
+    share = min(1.0, sample.length / sample.total)
+    times = row_times(share, _error(sample, ran, share), few, ran)
+    seconds, working = _seconds(sample, few, ran, options, times)
+    archives, rows = sample.readable_archives, rows_of(ran, times)
+    if options.runner == EMBEDDED:
+        memory = embedded_memory(ran, times, (options.memory or half_of_machine()).total)
+    else:
+        memory = jobs_memory(ran, rows, validated=options.validate)
+    end, most = disk(ran, times, archives, validated=options.validate)
+    cluster = None
+    if options.runner in CLUSTERS:
+        cluster = cluster_needs(summed(list(working.values())), options.stop.iterations)
+    return RunEstimate(
+        options.runner, archives, sample.total, min(sample.length, sample.total),
+        total_of(seconds), seconds, memory, end, most, rows, cluster, sample.unreadable, notes,
+    )  # fmt: skip
+
+
+def _error(sample: Sample, ran: SampleRun, share: float) -> float:
+    """The standard error of links a byte, or of captures a byte where there are no links."""
+    counters = {str(entry["path"]): entry["counters"] for entry in ran.archives}
+    lengths = [piece.length for piece in sample.pieces]
+    for name in ("links", "captures"):
+        rows = [counters.get(str(piece.path), {}).get(name, 0) for piece in sample.pieces]
+        if any(rows):
+            return standard_error(rows, lengths, share)
+    return 0.5
+
+
+def _seconds(
+    sample: Sample, few: SampleRun, ran: SampleRun, options: RunOptions, times: RowTimes
+) -> tuple[dict[str, Bracket], dict[str, Bracket]]:
+    """Seconds of each step, and what of them grows with rows. Those of extraction depend on the
+    process that has most to do, and have what fetching the archives takes besides."""
+    if sample.whole:
+        seconds = {name: exactly(took) for name, took in ran.steps.items()}
+        return {**seconds, START: exactly(ran.outside)}, seconds
+    seconds, working = seconds_of_steps(few, ran, times)
+    fixed = seconds[EXTRACT].low - working[EXTRACT].low
+    most, processes = _most_bytes(sample, options), _processes(options)
+    fetching = sum(piece.fetching for piece in sample.pieces) / sample.length
+    reading = working[EXTRACT] * (most * processes / sample.total)
+    working[EXTRACT] = summed([reading, exactly(fetching * most)])
+    seconds[EXTRACT] = summed([exactly(fixed), working[EXTRACT]])
+    seconds[START] = exactly(min(ran.outside, few.outside or ran.outside))
+    return seconds, working
+
+
+def _most_bytes(sample: Sample, options: RunOptions) -> float:
+    """Bytes that the process extracts that has most to do; of a cluster, all of them."""
+    cut = options.runner == EMBEDDED
+    uncut = [size for path, size in sample.sizes if not cut or is_url(path) or _is_wacz(path)]
+    return max([sample.total / _processes(options), *map(float, uncut)])
+
+
+def _processes(options: RunOptions) -> int:
+    processes = at_a_time(options.processes)
+    if options.runner == EMBEDDED:
+        return (options.memory or half_of_machine()).extracting(processes)
+    return processes if RUNNERS[_runner(options)].tasks else 1
 
 
 def _is_wacz(path: PathOrUrl) -> bool:

@@ -100,6 +100,10 @@ class Sample:
         return sum(size for archive, size in self.sizes if str(archive) not in self.unreadable)
 
     @property
+    def readable_archives(self) -> int:
+        return sum(str(archive) not in self.unreadable for archive, _ in self.sizes)
+
+    @property
     def length(self) -> int:
         return sum(piece.length for piece in self.pieces)
 
