@@ -30,6 +30,7 @@ from crawlrank.jobs.kernel.machine.processes import at_a_time
 from crawlrank.jobs.kernel.machine.shortage import shortage_of
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl, name_of, open_binary, size_of
 from crawlrank.pipeline.data.workers import Died, Tell, answers
+from crawlrank.pipeline.terminal.text import archive_name
 from crawlrank.pipeline.workfolder.archives import add_counters
 
 MAX_DAMAGE = 10_000  # damaged places of one archive that are listed
@@ -122,7 +123,7 @@ class Inspection(ArchiveCounts):
 
 def inspect_archive(archive: PathOrUrl, options: ExtractionOptions) -> Inspection:
     """The inspection of one archive; an error is a part of it and does not stop the others."""
-    result = Inspection(path=str(archive), links=options.bodies)
+    result = Inspection(path=archive_name(str(archive)), links=options.bodies)
     begin = time.perf_counter()
     try:
         result.size = size_of(archive)

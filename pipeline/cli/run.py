@@ -10,7 +10,8 @@ from typing import Any
 import click
 
 from crawlrank.jobs.kernel.errors import count_of
-from crawlrank.jobs.kernel.storage.opening import PathOrUrl, require_file
+from crawlrank.jobs.kernel.storage.opening import require_file
+from crawlrank.jobs.kernel.storage.temporary import temporary_folder
 from crawlrank.jobs.mapreduce.launcher import CLUSTERS, RUNNERS, out_of_reach
 from crawlrank.pipeline.cli.commands import command
 from crawlrank.pipeline.cli.outputs import show
@@ -49,7 +50,9 @@ from crawlrank.pipeline.run import run as runs
 from crawlrank.pipeline.run.run import engine_of
 from crawlrank.pipeline.steps import EMBEDDED
 from crawlrank.pipeline.terminal import TextTable, printable
+from crawlrank.pipeline.workfolder.index_ranges import IndexOfRanges
 from crawlrank.pipeline.workfolder.manifest import SELECT, Manifest, steps_of
+from crawlrank.pipeline.workfolder.received import Given, received
 
 TOP = 10
 ENGINE = "crawlrank.engine"  # where the context keeps what makes the engine, if it is another one
@@ -140,7 +143,7 @@ def _is_file(ctx: click.Context, param: click.Parameter, path: Path | None) -> P
     " machine's).",
 )
 def run(
-    archives: tuple[PathOrUrl, ...],
+    archives: tuple[Given, ...],
     work: Path,
     runner: str,
     data: str | None,
@@ -173,9 +176,7 @@ def run(
     _run(archives, work, options, progress)
 
 
-def _run(
-    archives: tuple[PathOrUrl, ...], work: Path, options: RunOptions, progress: Progress
-) -> None:
+def _run(archives: tuple[Given, ...], work: Path, options: RunOptions, progress: Progress) -> None:
     """Do it, and show the result, also one whose validation failed."""
     make_engine = click.get_current_context().meta.get(ENGINE, engine_of)
     try:
@@ -201,7 +202,7 @@ def _require_effect(runner: str, data: str | None, *, validate: bool, json: bool
 
 
 def _estimate(
-    archives: tuple[PathOrUrl, ...],
+    archives: tuple[Given, ...],
     work: Path,
     options: RunOptions,
     output: Path | None,
@@ -211,7 +212,11 @@ def _estimate(
 
     if not archives:
         raise click.UsageError("--dry-run takes a sample of ARCHIVES, and none is given.")
-    show_estimate(archives, work, options, output, progress)
+    if any(isinstance(archive, IndexOfRanges) for archive in archives):
+        raise click.UsageError("--dry-run takes a sample of archives, not records of an index.")
+    with temporary_folder() as folder:
+        files = received(archives, folder, folder, progress.reporter.note)
+        show_estimate(files, work, options, output, progress)
 
 
 def _data_url(runner: str, data: str | None) -> str | None:

@@ -13,6 +13,7 @@ bytes for each line of the index.
 from __future__ import annotations
 
 import os
+import shlex
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -59,6 +60,14 @@ from crawlrank.pipeline.workfolder.archives import (
     sizes_of,
 )
 from crawlrank.pipeline.workfolder.manifest import fingerprint
+from crawlrank.pipeline.workfolder.received import (
+    FOLDER,
+    PIPE,
+    Given,
+    drop_unused,
+    received,
+    received_before,
+)
 from crawlrank.pipeline.workfolder.work_folder import TMP
 
 KNOWN = "dropped.capture.known"
@@ -202,32 +211,51 @@ class ExtractStep:
         self.state, self.engine, self.options = state, engine, options
         self.reporter = reporter
         self.manifest = state.manifest
+        self.folder = engine.store.work / FOLDER  # for what is received
+        self.before: list[Path] = []  # what runs before have received
         self.given: ArchivePaths = {}
         self.identified: dict[str, Identified] = {}
         self.pending: list[str] = []
 
-    def take(self, archives: Sequence[PathOrUrl]) -> None:
+    def take(self, archives: Sequence[Given]) -> None:
         """Look at the archives of this run. Raises BadInput for one that cannot be read."""
         if self.options.runner in CLUSTERS:
             require_no_web(archives)
         full = self.options.check_archives == FULL
         self.identified = identify(
-            archives, self.manifest.archives, full=full, skip_bad_files=self.options.skip_bad_files
+            self._received(archives),
+            self.manifest.archives,
+            full=full,
+            skip_bad_files=self.options.skip_bad_files,
         )
         self.given = {content: file.glance.path for content, file in self.identified.items()}
+
+    def _received(self, archives: Sequence[Given]) -> list[PathOrUrl]:
+        """The archives as files. Raises BadInput for an input without a byte."""
+        tmp, before = self.folder.parent / TMP, received_before(self.folder)
+        self.before = before
+        name = shlex.quote(str(before[0])) if before else ""
+        cure = f"{PIPE} That of a run before is kept: name {name}." if before else PIPE
+        return received(archives, self.folder, tmp, self.reporter.note, cure)
 
     def check(self) -> None:
         """Find the archives to extract. Raises BadInput for other archives than before, unless
         forced."""
-        if not self.manifest.imported:
+        if self.manifest.imported:
+            return
+        try:
             self.pending = check_archives(
                 self.state.part_is_whole, self.manifest, self.given, self._mark,
                 force=self.options.force, skip_bad_files=self.options.skip_bad_files,
             )  # fmt: skip
+        except BadInput:
+            drop_unused(self.folder, self.before)
+            raise
 
     def forget(self) -> None:
         """Drop archives from the manifest that are not given or are to be extracted."""
         forget_archives(self.manifest, self.given, self.pending)
+        drop_unused(self.folder, self.given.values())
         note_glances(self.manifest, self.identified)
 
     def parameters(self) -> dict[str, Any]:

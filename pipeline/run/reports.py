@@ -22,7 +22,7 @@ from crawlrank.pipeline.ranking.validation.report import ValidationReport
 from crawlrank.pipeline.steps import RANK
 from crawlrank.pipeline.terminal import TextTable
 from crawlrank.pipeline.terminal.counter_meanings import DROPPED, meaning_of
-from crawlrank.pipeline.terminal.text import json_text, masked
+from crawlrank.pipeline.terminal.text import archive_name, json_text
 from crawlrank.pipeline.workfolder.manifest import SELECT, Manifest, require_finished
 from crawlrank.pipeline.workfolder.rankings import is_stale, labels, ranking_folder
 from crawlrank.pipeline.workfolder.results.dataset_folders import Checked
@@ -171,7 +171,9 @@ def _archives_table(archives: Sequence[dict[str, Any]]) -> TextTable:
     names = ("captures", "pages.html", "links", "damage")
     for entry in ordered[:MAX_ROWS]:
         counts = (entry["counters"].get(name, 0) for name in names)
-        table.add(masked(entry["path"]), *counts, entry["error"][0] if entry["error"] else None)
+        table.add(
+            archive_name(entry["path"]), *counts, entry["error"][0] if entry["error"] else None
+        )
     _add_more(table, len(archives))
     return table
 
@@ -286,7 +288,7 @@ def status_document(
         "rounds": manifest.steps.get(RANK, {}).get("rounds", []),
         "archives": {
             "read": sum(not entry["error"] for entry in archives),
-            "unreadable": [masked(entry["path"]) for entry in archives if entry["error"]],
+            "unreadable": [archive_name(entry["path"]) for entry in archives if entry["error"]],
             "bytes": sum(entry["size"] for entry in archives),
         },
         "damage": dict(damage_by_reason(manifest)),

@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.links.pdf_links import require_reader
 from crawlrank.jobs.kernel.machine.processes import at_a_time
-from crawlrank.jobs.kernel.storage.opening import PathOrUrl
 from crawlrank.jobs.mapreduce.launcher import CLUSTERS, Launcher, out_of_reach
 from crawlrank.pipeline.data.memory import (
     give_back,
@@ -59,6 +58,7 @@ from crawlrank.pipeline.workfolder.manifest import (
     steps_of,
 )
 from crawlrank.pipeline.workfolder.rankings import new_ranking, take_graph
+from crawlrank.pipeline.workfolder.received import Given
 from crawlrank.pipeline.workfolder.work_folder import (
     OF_RANKING,
     clear_leftovers,
@@ -132,7 +132,7 @@ class PipelineRun:
         self.ranking = RankStep(self.state, engine, options, reporter)
         self._shown: set[str] = set()  # kept steps that were reported to the user
 
-    def all_steps(self, archives: Sequence[PathOrUrl]) -> None:
+    def all_steps(self, archives: Sequence[Given]) -> None:
         """Do every step that is not done. Raises the first error; the steps before it are kept."""
         if self.manifest.ranking:
             self.state.take_shared()
@@ -307,7 +307,7 @@ def rank(
 
 def run(
     work: Path,
-    archives: Sequence[PathOrUrl],
+    archives: Sequence[Given],
     options: RunOptions,
     reporter: Reporter,
     invocation: Invocation | None = None,
@@ -324,7 +324,7 @@ def run(
 
 def _locked_run(
     work: Path,
-    archives: Sequence[PathOrUrl],
+    archives: Sequence[Given],
     options: RunOptions,
     reporter: Reporter,
     lock: Lock,

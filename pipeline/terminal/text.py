@@ -143,12 +143,20 @@ def _finite(value: Any) -> Any:
 MASK = "***"
 _USER = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://)[^/?#\s]*@")
 _QUERY = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)(://[^?#\s]*)([?#])([^\s'\",]*)")
+STANDARD_INPUT = "standard input"
+_COPY = re.compile(rf"/[0-9a-f]{{12}}/{STANDARD_INPUT}\Z")  # pipeline/workfolder/received.py
 GLOBS = ("s3", "hdfs", "file")  # where `?` stands for a character of a name
 
 
 def masked(text: str) -> str:
     """The text with credentials, queries and fragments of its URLs as `***`."""
     return _QUERY.sub(_without_query, _USER.sub(rf"\1{MASK}@", text))
+
+
+def archive_name(path: str) -> str:
+    """The name of an archive in tables and messages: its masked path, or STANDARD_INPUT for a copy
+    of that."""
+    return STANDARD_INPUT if _COPY.search(path) else masked(path)
 
 
 def _without_query(match: re.Match[str]) -> str:

@@ -24,14 +24,16 @@ from crawlrank.jobs.kernel.storage.opening import (
     size_to_read,
 )
 from crawlrank.pipeline.steps import ArchiveReport, ArchiveTask
-from crawlrank.pipeline.terminal.text import masked
+from crawlrank.pipeline.terminal.text import archive_name
 from crawlrank.pipeline.workfolder.archive_identity import (
     Glance,
     Identified,
     identify,
     in_threads,
 )
+from crawlrank.pipeline.workfolder.index_ranges import IndexOfRanges
 from crawlrank.pipeline.workfolder.manifest import Manifest, fingerprint
+from crawlrank.pipeline.workfolder.received import Given, is_received
 
 NEVER_READ = [
     "its extraction has not ended",
@@ -42,10 +44,18 @@ REPORTED = [field.name for field in fields(ArchiveReport)]
 ArchivePaths = dict[str, PathOrUrl]  # fingerprint -> path or URL
 
 
-def require_no_web(archives: Sequence[PathOrUrl]) -> None:
-    """Raises BadInput for an archive that the nodes of a cluster are not to fetch: hundreds of them
-    would ask one server at once."""
-    if web := next(filter(is_web, archives), None):
+def require_no_web(archives: Sequence[Given]) -> None:
+    """Raises BadInput for an archive that the nodes of a cluster are not to fetch, because hundreds
+    of them would ask one server at once, and for one that would be made a file of this machine."""
+    if any(map(is_received, archives)):
+        raise BadInput(
+            "archives", "standard input or records of an index, for a cluster",
+            "archives at s3://, hdfs:// or file:///, which all nodes reach",
+            "Use --runner embedded or local.",
+        )  # fmt: skip
+    if web := next(
+        (each for each in archives if not isinstance(each, IndexOfRanges) and is_web(each)), None
+    ):
         raise BadInput(
             str(web), "an archive on a web server, for a cluster",
             "archives at s3://, hdfs:// or file:///, which all nodes reach",
@@ -139,7 +149,7 @@ def _archives_missing(path: str, given: ArchivePaths, count: int) -> BadInput:
     """The error for the first of `count` known archives that are not given."""
     changed = real(as_path_or_url(path)) in map(real, given.values())
     return BadInput(
-        masked(path),
+        archive_name(path),
         "has changed since it was extracted" if changed else "was in this work folder before",
         "the archives of the earlier run, and any new ones",
         "Give it again, use another work folder, or run with --force, which removes its captures"
@@ -201,13 +211,13 @@ def require_readable(reports: Sequence[ArchiveReport], skip_bad_files: bool, str
     if bad and (not skip_bad_files or len(bad) == len(reports)):
         kept = "The results of other archives are kept; --skip-bad-files continues without "
         kept += "it." if len(bad) == 1 else "these."
-        errors = [(masked(report.path), report.error or [""]) for report in bad]
+        errors = [(archive_name(report.path), report.error or [""]) for report in bad]
         raise unreadable(errors, len(reports), kept if len(bad) < len(reports) else "")
     damaged = [report for report in reports if report.damage]
     if strict and damaged:
         offset, reason, detail = damaged[0].damage[0]
         raise BadInput(
-            f"{masked(damaged[0].path)}, offset {offset}",
+            f"{archive_name(damaged[0].path)}, offset {offset}",
             f"{reason} ({detail})",
             "no damage, with --strict",
             f"Damaged archives: {len(damaged):,} of {len(reports):,}.",

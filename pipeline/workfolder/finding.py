@@ -312,11 +312,11 @@ _SHOWN = 100  # characters of a wrong line
 def read_list(list_file: PathOrUrl, prefix: str = "") -> list[PathOrUrl]:
     """The paths and URLs in a file, as they are, after the prefix; `-` is standard input. Raises
     BadInput, which names the wrong lines."""
-    prefix = _complete(prefix)
+    prefix = complete_prefix(prefix)
     names: list[PathOrUrl] = []
     wrong: list[str] = []
     count = 0
-    with _stream(list_file) as stream:
+    with list_stream(list_file) as stream:
         _require_list(stream, list_file)
         for number, line in _lines(stream):
             if why := _why_wrong(line, prefix):
@@ -334,7 +334,7 @@ def read_list(list_file: PathOrUrl, prefix: str = "") -> list[PathOrUrl]:
     return names
 
 
-def _complete(prefix: str) -> str:
+def complete_prefix(prefix: str) -> str:
     """The prefix with the slash at its end. Raises BadInput."""
     if not prefix:
         return ""
@@ -345,7 +345,7 @@ def _complete(prefix: str) -> str:
 
 
 @contextmanager
-def _stream(list_file: PathOrUrl) -> Iterator[io.BufferedReader]:
+def list_stream(list_file: PathOrUrl) -> Iterator[io.BufferedReader]:
     """The lines of the list, inflated. Raises BadInput for what fails while they are read."""
     if list_file != "-" and not is_url(list_file):
         require_file(list_file, f"{LIST}; `-` for standard input")

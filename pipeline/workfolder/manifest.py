@@ -351,7 +351,7 @@ def require_finished(manifest: Manifest) -> None:
 
 
 def require_import(
-    work: Path, manifest: Manifest, archives: Sequence[PathOrUrl], runner: str
+    work: Path, manifest: Manifest, archives: Sequence[object], runner: str
 ) -> dict[str, str]:
     """The marks of the steps that were replaced. Raises BadInput for what does not go with them."""
     imported = manifest.imported

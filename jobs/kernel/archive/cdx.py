@@ -33,7 +33,7 @@ import json
 import re
 import zlib
 from collections.abc import Callable, Iterator
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from crawlrank.jobs.kernel.archive.damage import Damage
 from crawlrank.jobs.kernel.archive.records import Record
@@ -43,6 +43,7 @@ from crawlrank.jobs.kernel.formats.rows import method_named
 INDEX = "index"  # the kind of such records and captures
 _TIME = re.compile(r"([0-9]{14})[0-9]*")
 _STATUS = re.compile(r"[0-9]{1,3}")
+_DIGITS = re.compile(r"[0-9]{1,15}", re.ASCII)  # of an offset
 _SHA1 = re.compile(r"[A-Z2-7]{32}")
 _BRACE = re.compile(r"(?:\A|[ \t])\{")  # a key may have others
 _WARC, _REVISIT, _FIELDS = "warc/", "warc/revisit", "application/warc-fields"
@@ -105,6 +106,51 @@ def json_record(line: str, offset: int) -> Record:
     record = _record(value, offset, len(line), str(values.get("warc-type", "")).lower())
     key = fields[0] if fields else str(values.get("urlkey", ""))
     return _with_method(record, values.get("method"), key)
+
+
+class RecordRange(NamedTuple):
+    """Where a record is: the name of its archive, the offset of its first byte there, and its
+    compressed size in bytes."""
+
+    archive: str
+    begin: int
+    size: int
+
+
+_RANGE_NAMES = (  # of servers of indexes, and in the table of Common Crawl's index
+    ("filename", "warc_filename"),
+    ("offset", "warc_record_offset"),
+    ("length", "warc_record_length"),
+)
+
+
+def json_range(line: str) -> RecordRange:
+    """The place of the record that a line of CDXJ, or of JSON alone, is about. Raises
+    BadIndexLine."""
+    brace = _BRACE.search(line)
+    if not brace:
+        raise BadIndexLine("no JSON")
+    try:
+        values = json.loads(line[brace.end() - 1 :])
+    except (ValueError, RecursionError) as error:
+        raise BadIndexLine("JSON that cannot be read") from error
+    archive, begin, size = (
+        next((values[name] for name in names if values.get(name) is not None), None)
+        for names in _RANGE_NAMES
+    )
+    if not isinstance(archive, str) or not archive:
+        raise BadIndexLine("no filename")
+    return RecordRange(archive, _bytes("offset", begin, 0), _bytes("length", size, 1))
+
+
+def _bytes(name: str, value: object, least: int) -> int:
+    """A number of bytes, which servers write as text. Raises BadIndexLine."""
+    text = str(value) if isinstance(value, (str, int)) else ""
+    if value is None:
+        raise BadIndexLine(f"no {name}")
+    if not _DIGITS.fullmatch(text) or int(text) < least:
+        raise BadIndexLine(f"the {name} {str(value)[:20]!a}")
+    return int(text)
 
 
 def _record(value: Callable[[str], str], offset: int, size: int, kind: str = "") -> Record:
@@ -198,7 +244,7 @@ def index_records(file: BinaryIO, name: str, kind: str) -> Iterator[Record | Dam
     _require_readable(name, kind)
     reader: LineReader = json_record
     readable = False
-    for offset, line in _lines(file):
+    for offset, line in lines_of(file):
         if isinstance(line, bytes) and _LEGEND.match(line):
             reader = _columns(name, line).record  # indexes that were put together have several
             continue
@@ -236,7 +282,7 @@ def _item(line: bytes, offset: int, reader: LineReader) -> Record | Damage | Non
         return Damage(offset, "bad-line", str(error))
 
 
-def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes | Damage]]:
+def lines_of(file: BinaryIO) -> Iterator[tuple[int, bytes | Damage]]:
     """Lines without their ends, and damage, each with its offset."""
     offset, rest, cut = 0, b"", 0  # cut: bytes of a line that are not kept
     for block in _blocks(file):

@@ -32,7 +32,8 @@ REASONS = {
     "bad-encoding": "a body is not in the encoding that its header names; used as it is",
     "body-too-large": "a body inflates beyond the limit; cut there",
     "bad-wat": "a WAT record whose JSON cannot be read; ignored",
-    "bad-line": "a line of a CDX index that has not its columns or its JSON, or no URI or time",
+    "bad-line": "a line of an index that lacks its columns or JSON, URI and time, or its range",
+    "bad-range": "a range that an index names has no record; left out",
     "failed": "a parser failed on a record; its links are left out",
     "bad-metadata": "lines of a metadata record that are no fields or no outlinks; ignored",
 }

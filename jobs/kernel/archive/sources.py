@@ -28,6 +28,7 @@ from crawlrank.jobs.kernel.archive.frames import (
     WARC_LINE,
     CompressedFrames,
 )
+from crawlrank.jobs.kernel.archive.range_lists import is_range_list, read_range_list
 from crawlrank.jobs.kernel.archive.record_headers import read_header
 from crawlrank.jobs.kernel.archive.records import EXPECTED, ArchiveRecords, Record, records_of
 from crawlrank.jobs.kernel.archive.run_reader import ArchiveRange, RunReader
@@ -169,6 +170,9 @@ def _archives(
         return
     if kind := index_kind(file):
         yield ArchiveRecords(name, index_records(file, name, kind), is_index=True)
+        return
+    if is_range_list(name, file):
+        yield from read_range_list(file, name, reader)
         return
     head = file.read(16)
     file.seek(0)

@@ -21,7 +21,7 @@ from crawlrank.pipeline.options import RANKING_PARAMETERS, RunOptions, option_wo
 from crawlrank.pipeline.ranking.methods import METHODS, method_of
 from crawlrank.pipeline.steps import BEANS, EMBEDDED, RANK, STEPS
 from crawlrank.pipeline.terminal import counter_meanings
-from crawlrank.pipeline.terminal.text import masked
+from crawlrank.pipeline.terminal.text import archive_name
 from crawlrank.pipeline.workfolder.manifest import Manifest, steps_of
 from crawlrank.pipeline.workfolder.rankings import OWN
 from crawlrank.pipeline.workfolder.results.dataset_folders import UnusableDataset
@@ -102,7 +102,7 @@ def _archives(entries: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     ordered = sorted(entries, key=lambda a: (not a["error"], not a["damage"], a["path"]))
     return [
         {
-            "path": masked(entry["path"]),
+            "path": archive_name(entry["path"]),
             "size": entry.get("size"),
             "captures": entry["counters"].get("captures", 0),
             "html_pages": entry["counters"].get("pages.html", 0),
@@ -116,7 +116,12 @@ def _archives(entries: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 def _places(entries: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     damaged = (
-        {"archive": masked(entry["path"]), "offset": offset, "reason": reason, "detail": detail}
+        {
+            "archive": archive_name(entry["path"]),
+            "offset": offset,
+            "reason": reason,
+            "detail": detail,
+        }
         for entry in entries
         for offset, reason, detail in entry["damage"]
     )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ import click
 
 from crawlrank.jobs.kernel.errors import count_of
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl
+from crawlrank.jobs.kernel.storage.temporary import temporary_folder
 from crawlrank.jobs.kernel.storage.web.connections import (
     ALLOW_HTTP,
     ALLOW_PRIVATE,
@@ -22,7 +25,16 @@ from crawlrank.pipeline.cli.parameters.groups import Command, together
 from crawlrank.pipeline.cli.parameters.types import PathOrUrlType, Size, Whole
 from crawlrank.pipeline.data.memory import Memory
 from crawlrank.pipeline.terminal import printable
-from crawlrank.pipeline.workfolder.finding import find_archives, read_list
+from crawlrank.pipeline.workfolder.finding import complete_prefix, find_archives, read_list
+from crawlrank.pipeline.workfolder.index_ranges import IndexOfRanges, base_of
+from crawlrank.pipeline.workfolder.received import (
+    PIPE,
+    STDIN,
+    Given,
+    is_index,
+    is_received,
+    received,
+)
 
 EXAMPLES = 3
 #: option -> the variable that the processes of a run inherit, and its help
@@ -52,32 +64,44 @@ LIMITED = {
 
 def _archives(*, required: bool) -> Callable[[Command], Command]:
     def find(
-        ctx: click.Context, param: click.Parameter, names: tuple[PathOrUrl, ...]
-    ) -> tuple[PathOrUrl, ...]:
+        ctx: click.Context, param: click.Parameter, names: tuple[Given, ...]
+    ) -> tuple[Given, ...]:
         lists, prefix = ctx.meta.get("--archives-from", ()), ctx.meta.get("--prefix") or ""
         if prefix and not lists:
             raise click.UsageError("--prefix is for --archives-from.", ctx)
         configured = (ctx.default_map or {}).get("archives", ())  # which old clicks pass over
-        listed = (name for each in lists for name in read_list(each, prefix))
-        names = (*(names or configured), *listed)
+        names = tuple(names or configured)
+        _require_input(ctx, [*names, *lists].count(STDIN))
+        names = (*names, *(name for each in lists for name in _listed(each, prefix)))
         if required and not names:
             raise click.MissingParameter(ctx=ctx, param=param)
-        return _find(names) if names else ()
+        archives = _find(names) if names else ()
+        if required and any(map(is_received, archives)):
+            folder = ctx.with_resource(temporary_folder())
+            note = partial(echo, err=True)
+            return tuple(received(archives, folder, folder, note))
+        return archives
 
     return together(
-        click.argument("archives", nargs=-1, type=PathOrUrlType(path_type=Path), callback=find),
+        click.argument(
+            "archives",
+            nargs=-1,
+            type=PathOrUrlType(path_type=Path, allow_dash=True),
+            callback=find,
+        ),
         _before(
             "--archives-from",
             multiple=True,
             type=PathOrUrlType(allow_dash=True),
             metavar="LIST",
-            help="File or URL of a list, plain or gzip, with an archive on each line; - for"
-            " standard input.",
+            help="File or URL of a list, plain or gzip, with an archive on each line, or of an"
+            " index in JSON or CDXJ, of which only the records are read; - for standard input.",
         ),
         _before(
             "--prefix",
             metavar="URL",
-            help="What to put before each line of the lists, such as https://data.commoncrawl.org/",
+            help="What to put before each line of the lists, such as https://data.commoncrawl.org/,"
+            " which is the default for archives of an index.",
         ),
         *(_before(name, is_flag=True, help=help) for name, (_, help) in ALLOWED.items()),
         *(
@@ -114,8 +138,27 @@ def _set(ctx: click.Context, variable: str, value: str) -> None:
     ctx.call_on_close(restore)
 
 
-def _find(names: Sequence[PathOrUrl]) -> tuple[PathOrUrl, ...]:
-    search = find_archives(names)
+def _require_input(ctx: click.Context, count: int) -> None:
+    """Raises UsageError where standard input is to be read, and cannot be. count: how often."""
+    if count > 1:
+        raise click.UsageError("Standard input (-) can be read once.", ctx)
+    if count and sys.stdin.isatty():
+        raise click.UsageError(f"Standard input (-) is a terminal. {PIPE}", ctx)
+
+
+def _listed(list_file: PathOrUrl, prefix: str) -> list[Given]:
+    """The archives of a list, or the index that it is."""
+    if is_index(list_file):
+        return [IndexOfRanges(list_file, base_of(complete_prefix(prefix)))]
+    return [*read_list(list_file, prefix)]
+
+
+def _find(names: Sequence[Given]) -> tuple[Given, ...]:
+    named = [name for name in names if not isinstance(name, IndexOfRanges) and name != STDIN]
+    others = [name for name in names if is_received(name)]
+    if not named:
+        return tuple(others)
+    search = find_archives(named)
     if search.left_out:
         echo(
             f"{count_of(len(search.left_out), 'file')} in folders left out, without an archive's"
@@ -124,7 +167,7 @@ def _find(names: Sequence[PathOrUrl]) -> tuple[PathOrUrl, ...]:
             + (", …" if len(search.left_out) > EXAMPLES else ""),
             err=True,
         )
-    return tuple(search.archives)
+    return (*search.archives, *others)
 
 
 archives_argument = _archives(required=True)

@@ -53,7 +53,7 @@ class PathOrUrlType(click.Path):
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         require_word(value, param, ctx)
         text = lower_scheme(value) if isinstance(value, str) else value
-        if is_url(text):
+        if is_url(text) or (text == "-" and self.allow_dash):  # a path would be that of `./-`
             return text
         if isinstance(text, str) and _URL.match(text) and not os.path.lexists(text):
             what = f"a URL of {text.partition(':')[0]}://, which is not read"
