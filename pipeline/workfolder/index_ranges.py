@@ -187,8 +187,8 @@ def _archive_lines(entries: Iterable[RecordRange]) -> Iterator[bytes]:
 
 def _without_records(source: IndexOfRanges, reader: _IndexReader) -> BadInput:
     what = f"{count_of(reader.count, 'wrong line')}: {wrong_lines(reader.wrong)}"
-    found = what if reader.count else "no line"
-    return BadInput(str(source.index_file), found, EXPECTED, "Correct the index.")
+    what = what if reader.count else "no line"
+    return BadInput(str(source.index_file), what, EXPECTED, "Correct the index.")
 
 
 def wrong_lines(lines: list[WrongLine]) -> str:

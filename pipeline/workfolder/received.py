@@ -40,7 +40,7 @@ _BLOCK = 1 << 20
 _HEAD = 1 << 13  # bytes, by which an index is known
 
 Given = PathOrUrl | IndexOfRanges
-Note = Callable[[str], None]
+OnNote = Callable[[str], None]
 
 
 def is_received(archive: Given) -> bool:
@@ -75,7 +75,7 @@ def _inflated_head(head: bytes) -> bytes:
 
 
 def received(
-    archives: Sequence[Given], folder: Path, tmp: Path, note: Note, cure: str = PIPE
+    archives: Sequence[Given], folder: Path, tmp: Path, note: OnNote, cure: str = PIPE
 ) -> list[PathOrUrl]:
     """The archives, with files in the folder for those that are none. tmp: a folder on the same
     disk. note: called with what a user should know. cure: for an input without a byte. Raises
@@ -92,7 +92,7 @@ def received(
     return list(dict.fromkeys(files))
 
 
-def _of_index(source: IndexOfRanges, folder: Path, tmp: Path, note: Note) -> list[Path]:
+def _of_index(source: IndexOfRanges, folder: Path, tmp: Path, note: OnNote) -> list[Path]:
     with _lines(source.index_file) as lines, guard(str(source.index_file)):
         paths, wrong, count = write_range_lists(source, lines, folder, tmp)
     if count:

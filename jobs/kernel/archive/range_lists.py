@@ -47,7 +47,7 @@ AT_ONCE = 4
 PIECE = 1 << 24  # bytes that are held in memory
 CURE = "Look at the index, and at --prefix."
 
-Items = Iterator[Record | Damage]
+RangeItems = Iterator[Record | Damage]
 
 
 class WrongLine(NamedTuple):
@@ -87,7 +87,7 @@ def is_range_list(name: str, stream: BinaryIO) -> bool:
 
 
 def read_range_list(
-    file: BinaryIO, name: str, read: Callable[[BinaryIO, str], Items]
+    file: BinaryIO, name: str, read: Callable[[BinaryIO, str], RangeItems]
 ) -> Iterator[ArchiveRecords]:
     """The records of each archive of a list, in its order, and first what is wrong in the index.
     read: gives the records of a stream, which has a name for messages. Raises BadInput for a list
@@ -113,18 +113,18 @@ class _FetchedRange(NamedTuple):
 class _RangeReader:
     """records_seen: whether a range had a record."""
 
-    def __init__(self, read: Callable[[BinaryIO, str], Items]) -> None:
+    def __init__(self, read: Callable[[BinaryIO, str], RangeItems]) -> None:
         self._read = read
         self.records_seen = False
 
-    def items(self, entries: Iterator[_FetchedRange | WrongLine]) -> Items:
+    def items(self, entries: Iterator[_FetchedRange | WrongLine]) -> RangeItems:
         for entry in entries:
             if isinstance(entry, WrongLine):
                 yield Damage(entry.offset, "bad-line", f"line {entry.number:,}: {entry.what}")
             else:
                 yield from self._records(entry)
 
-    def _records(self, entry: _FetchedRange) -> Items:
+    def _records(self, entry: _FetchedRange) -> RangeItems:
         """The records of a range and the damage in it, by their offsets in the archive."""
         shown = name_of(entry.archive)
         with _stream(entry) as stream:

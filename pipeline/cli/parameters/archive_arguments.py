@@ -66,20 +66,13 @@ def _archives(*, required: bool) -> Callable[[Command], Command]:
     def find(
         ctx: click.Context, param: click.Parameter, names: tuple[Given, ...]
     ) -> tuple[Given, ...]:
-        lists, prefix = ctx.meta.get("--archives-from", ()), ctx.meta.get("--prefix") or ""
-        if prefix and not lists:
-            raise click.UsageError("--prefix is for --archives-from.", ctx)
-        configured = (ctx.default_map or {}).get("archives", ())  # which old clicks pass over
-        names = tuple(names or configured)
-        _require_input(ctx, [*names, *lists].count(STDIN))
-        names = (*names, *(name for each in lists for name in _listed(each, prefix)))
+        names = _named(ctx, names)
         if required and not names:
             raise click.MissingParameter(ctx=ctx, param=param)
-        archives = _find(names) if names else ()
+        archives = _find(names)
         if required and any(map(is_received, archives)):
             folder = ctx.with_resource(temporary_folder())
-            note = partial(echo, err=True)
-            return tuple(received(archives, folder, folder, note))
+            return tuple(received(archives, folder, folder, partial(echo, err=True)))
         return archives
 
     return together(
@@ -109,6 +102,17 @@ def _archives(*, required: bool) -> Callable[[Command], Command]:
             for name, (_, metavar, type_of_value, help) in LIMITED.items()
         ),
     )
+
+
+def _named(ctx: click.Context, names: tuple[Given, ...]) -> tuple[Given, ...]:
+    """The names of the command line and those of the lists. Raises UsageError."""
+    lists, prefix = ctx.meta.get("--archives-from", ()), ctx.meta.get("--prefix") or ""
+    if prefix and not lists:
+        raise click.UsageError("--prefix is for --archives-from.", ctx)
+    configured = (ctx.default_map or {}).get("archives", ())  # which old clicks pass over
+    names = tuple(names or configured)
+    _require_input(ctx, [*names, *lists].count(STDIN))
+    return (*names, *(name for each in lists for name in _listed(each, prefix)))
 
 
 def _before(name: str, **attributes: Any) -> Callable[[Command], Command]:
