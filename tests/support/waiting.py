@@ -9,7 +9,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def awaited(look: Callable[[], T], what: str = "", seconds: float = 60.0) -> T:
+def awaited(look: Callable[[], T], what: str = "", seconds: float = 600.0) -> T:
     """The first answer of a look that is true; the test fails if none is within the seconds. Where
     a pipe, an event or the end of a process tells the same, wait for that.
 

@@ -364,7 +364,7 @@ def test_ctrl_c_ends_the_cluster_of_a_run(
         ) as process:  # fmt: skip
             awaited(lambda: process.poll() or any(c.steps for c in set(emr.clusters) - before))
             process.send_signal(signal.SIGINT)
-            said, _ = process.communicate(timeout=60)
+            said, _ = process.communicate(timeout=600)
         (cluster,) = set(emr.clusters) - before
         for step in cluster.steps:
             step.state = "CANCELLED"

@@ -83,7 +83,7 @@ def test_no_process_outlives_the_command(number: signal.Signals, code: int, tmp_
                 os.killpg(running.pid, number)  # as a terminal does
             else:
                 running.send_signal(number)
-            said = running.communicate(timeout=60)[1].decode()
+            said = running.communicate(timeout=600)[1].decode()
     assert running.returncode == code
     assert "Traceback" not in said
     assert ("interrupted" in said) == (code == 130)

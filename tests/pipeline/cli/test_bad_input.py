@@ -421,7 +421,7 @@ def test_control_c(runner: str, tmp_path: Path) -> None:
     options = ("--iterations", "8", "--no-validate", "--runner", runner, "-v")
     with stopped("page-rank", 2, "run", LOOPBACK, "--work", work, *options) as run:
         interrupt(run)
-        out, err = run.communicate(timeout=60)
+        out, err = run.communicate(timeout=600)
     said = checked(Said(run.returncode, out, err))
     assert said.code == 130
     lines = [line for line in said.err.splitlines() if line and line.split(": ")[0] not in STEPS]

@@ -29,7 +29,7 @@ except KeyboardInterrupt:
 
 def test_it_comes_again_without_a_word() -> None:
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], cwd=ROOT, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", PROGRAM], cwd=ROOT, capture_output=True, text=True, timeout=600
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "interrupted\n", "")
 
@@ -60,6 +60,6 @@ def test_one_that_is_passed_on_does_not_break_the_clean_up() -> None:
     """A terminal interrupts a program and the command that it has started, and the program passes
     the signal on. A later one counts."""
     done = subprocess.run(
-        [sys.executable, "-c", TWICE], cwd=ROOT, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", TWICE], cwd=ROOT, capture_output=True, text=True, timeout=600
     )
     assert (done.stdout, done.stderr) == ("cleaned up\ninterrupted again\n", "")

@@ -73,7 +73,7 @@ def test_standard_output_is_the_page_alone(tmp_path: Path) -> None:
         capture_output=True,
         env=environment(LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0"),
         cwd=tmp_path,
-        timeout=60,
+        timeout=600,
     )
     ok("lab", "watch", "--output", tmp_path / "page.html")
     assert (said.returncode, said.stderr) == (0, b"")
@@ -183,11 +183,11 @@ def test_served_until_ctrl_c_or_nobody_asks(tmp_path: Path) -> None:
         assert server.stdout is not None
         url = server.stdout.readline().strip()
         port = int(re.fullmatch(r"http://127\.0\.0\.1:(\d+)/", url)[1])  # type: ignore[index]
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
         connection.request("GET", "/")
         page = connection.getresponse().read().decode()
         os.kill(server.pid, signal.SIGINT)
-        _, err = server.communicate(timeout=30)
+        _, err = server.communicate(timeout=600)
     assert (server.returncode, "interrupted" in err, "Traceback" in err) == (130, True, False), err
     assert graphs_in(page)[0]["id"] == "six"
     assert not list(tmp_path.iterdir())

@@ -46,6 +46,6 @@ def test_one_row_is_made_before_it_is_asked_for() -> None:
 
     ahead = read_ahead(rows())
     assert next(ahead) == 0
-    assert made.acquire(timeout=60) and made.acquire(timeout=60)
+    assert made.acquire(timeout=600) and made.acquire(timeout=600)
     ahead.close()  # type: ignore[attr-defined]
     assert latest == [0, 1]

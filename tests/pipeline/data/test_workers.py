@@ -154,6 +154,6 @@ def test_no_worker_hears_the_signal_of_the_terminal(tmp_path: Path) -> None:
         "print(*[deaf for _, deaf in answers(is_deaf, 'ab', 2)])\n"
     )
     done = subprocess.run(
-        [sys.executable, script], env=ENVIRONMENT, capture_output=True, text=True, timeout=60
+        [sys.executable, script], env=ENVIRONMENT, capture_output=True, text=True, timeout=600
     )
     assert (done.stdout, done.stderr) == ("True True\n", "")

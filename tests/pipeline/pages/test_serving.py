@@ -35,7 +35,7 @@ def server() -> Iterator[PageServer]:
 def answer(
     server: PageServer, method: str, path: str, **headers: str
 ) -> tuple[int, bytes, http.client.HTTPMessage]:
-    connection = http.client.HTTPConnection(LOOPBACK, server.server_port, timeout=10)
+    connection = http.client.HTTPConnection(LOOPBACK, server.server_port, timeout=600)
     connection.request(method, path, headers=headers)
     response = connection.getresponse()
     return response.status, response.read(), response.headers

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 import random
-import time
 from collections import Counter
+from collections.abc import Callable
 
 import pytest
 from support.drawing import examples
+from support.growth import assert_linear
 from support.inputs.made_pdfs import Objects, link, of_annotations, of_pages, uri_action, written
 
 from crawlrank.jobs.kernel.links.body_links import body_links
@@ -134,12 +135,6 @@ def test_a_circle_of_nodes_is_read_once() -> None:
 # work
 
 
-def seconds(pdf: bytes) -> float:
-    begin = time.process_time()
-    read(pdf)
-    return time.process_time() - begin
-
-
 def shared(count: int) -> bytes:
     """Pages that share one array of annotations that are nothing."""
     objects = of_annotations()
@@ -159,10 +154,9 @@ def misplaced(count: int) -> bytes:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("made", [shared, dangling, misplaced])
-def test_work_is_linear(made: object) -> None:
-    assert callable(made)
-    small, large = (min(seconds(made(count)) for _ in range(3)) for count in (500, 4000))
-    assert large < 8 * 3 * small
+def test_work_is_linear(made: Callable[[int], bytes]) -> None:
+    made_before = {count: made(count) for count in (500, 4000)}
+    assert_linear(lambda count: read(made_before[count]), 4000)
 
 
 @pytest.mark.slow

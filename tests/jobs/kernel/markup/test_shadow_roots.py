@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import random
-import time
 
 import pytest
 from support.drawing import examples
+from support.growth import assert_linear
 
 from crawlrank.jobs.kernel.links.html_links import html_links
 from crawlrank.jobs.kernel.markup.html_pieces import MANY_TAGS, is_simple
@@ -161,14 +161,8 @@ def test_drawn_trees() -> None:
 ])  # fmt: skip
 @pytest.mark.slow
 def test_work_is_linear(some: str) -> None:
-    def seconds(count: int) -> float:
-        html = ("<p>" + some * count).encode()
-        begin = time.process_time()
-        links(html)
-        return time.process_time() - begin
-
-    # from 8,000 roots on, all pages of the cases are read in pieces
-    assert seconds(64_000) < 8 * 3 * min(seconds(8000) for _ in range(3)) + 0.1
+    """From 8,000 roots on, all pages of the cases are read in pieces."""
+    assert_linear(lambda count: links(("<p>" + some * count).encode()), 64_000)
 
 
 def test_pages_without_shadow_roots_are_read_as_before() -> None:

@@ -181,7 +181,7 @@ def interrupted(run: subprocess.Popen[str]) -> Said:
     Python tells of imports, which names libraries."""
     tree = tree_of(run.pid)
     interrupt(run)
-    out, err = run.communicate(timeout=60)
+    out, err = run.communicate(timeout=600)
     await_end(tree)
     own = [line for line in err.splitlines(keepends=True) if not line.startswith("import time:")]
     return checked(Said(run.returncode, out, "".join(own)))
@@ -246,7 +246,7 @@ cli.main(["endless"])
 @pytest.mark.parametrize("how", ["reading", "counting"])
 def test_an_endless_query_is_interrupted(how: str, tmp_path: Path) -> None:
     command = [sys.executable, "-c", ENDLESS, how, str(tmp_path)]
-    run = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=60)
+    run = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=600)
     assert run.stderr.strip() == "crawlrank: interrupted; what was finished is kept"
     assert run.returncode == 130
     assert not list(tmp_path.iterdir())
