@@ -22,7 +22,7 @@ from crawlrank.pipeline.cli import COMMANDS, GROUPS, loaded, main
 from crawlrank.pipeline.steps import STEPS
 
 HEAVY = {"numpy", "numba", "pyarrow", "duckdb", "mrjob", "selectolax"}
-OF_FOLDERS = ("status", "diff", "explain", "step import-text")
+OF_FOLDERS = ("status", "diff", "explain")
 
 
 def test_the_steps_are_commands() -> None:
