@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from crawlrank.jobs.kernel.archive.range_lists import IndexOfRanges
 from crawlrank.jobs.kernel.errors import count_of
 from crawlrank.jobs.kernel.storage.opening import require_file
 from crawlrank.jobs.kernel.storage.temporary import temporary_folder
@@ -50,7 +51,6 @@ from crawlrank.pipeline.run import run as runs
 from crawlrank.pipeline.run.run import engine_of
 from crawlrank.pipeline.steps import EMBEDDED
 from crawlrank.pipeline.terminal import TextTable, printable
-from crawlrank.pipeline.workfolder.index_ranges import IndexOfRanges
 from crawlrank.pipeline.workfolder.manifest import SELECT, Manifest, steps_of
 from crawlrank.pipeline.workfolder.received import Given, received
 

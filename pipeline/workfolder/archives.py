@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
+from crawlrank.jobs.kernel.archive.range_lists import IndexOfRanges
 from crawlrank.jobs.kernel.captures.counters import MAX_TYPES, TYPES
 from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
 from crawlrank.jobs.kernel.errors import BadInput, unreadable
@@ -31,7 +32,6 @@ from crawlrank.pipeline.workfolder.archive_identity import (
     identify,
     in_threads,
 )
-from crawlrank.pipeline.workfolder.index_ranges import IndexOfRanges
 from crawlrank.pipeline.workfolder.manifest import Manifest, fingerprint
 from crawlrank.pipeline.workfolder.received import Given, is_received
 

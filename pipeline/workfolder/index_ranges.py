@@ -21,19 +21,24 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import chain, groupby
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 import duckdb
 import pyarrow as pa
 
 from crawlrank.jobs.kernel.archive.cdx import BadIndexLine, RecordRange, json_range, lines_of
 from crawlrank.jobs.kernel.archive.damage import Damage
-from crawlrank.jobs.kernel.archive.range_lists import HEAD, SUFFIX, ArchiveRanges, WrongLine
+from crawlrank.jobs.kernel.archive.range_lists import (
+    HEAD,
+    SUFFIX,
+    ArchiveRanges,
+    IndexOfRanges,
+    WrongLine,
+)
 from crawlrank.jobs.kernel.errors import BadInput, count_of
-from crawlrank.jobs.kernel.storage.opening import PathOrUrl, absolute, is_url, name_of
+from crawlrank.jobs.kernel.storage.opening import is_url, name_of
 from crawlrank.pipeline.data.database import BATCH, database, feed
 
-BASE = "https://data.commoncrawl.org/"
 MOST, LARGEST = 1000, 1 << 26  # records, and bytes, of a list
 JOINED = 1 << 24  # bytes of a range of several records
 NAMED = 20  # wrong lines that a message names
@@ -41,25 +46,7 @@ BUDGET = 1 << 29  # bytes of memory
 EXPECTED = "lines of JSON or CDXJ with filename, offset and length"
 _SCHEMA = pa.schema([("archive", pa.string()), ("begin", pa.int64()), ("size", pa.int64())])
 _DISTINCT = "SELECT archive, begin, max(size) FROM ranges GROUP BY ALL"
-_LINE = re.compile(rb"^(?:\S+ [0-9]{14} +)?\{\s*\"", re.MULTILINE)
 _NO_NAME = re.compile(r"[\x00-\x1f\x7f]|://|\A/|(?:\A|/)\.\.(?:/|\Z)")
-
-
-class IndexOfRanges(NamedTuple):
-    """An index that is given as a list of archives. base: the folder or URL of its archives."""
-
-    index_file: PathOrUrl
-    base: str
-
-
-def base_of(prefix: str) -> str:
-    """The folder or URL of archives, for a prefix that ends in a slash, or is ''."""
-    return (prefix or BASE) if is_url(prefix or BASE) else f"{absolute(prefix)}/"
-
-
-def begins_as_index(head: bytes) -> bool:
-    """Whether a list of archives that begins so is an index."""
-    return bool(_LINE.search(head))
 
 
 def write_range_lists(

@@ -19,19 +19,13 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from crawlrank.jobs.kernel.archive.damage import guard
-from crawlrank.jobs.kernel.archive.range_lists import SUFFIX
+from crawlrank.jobs.kernel.archive.range_lists import SUFFIX, IndexOfRanges, begins_as_index
 from crawlrank.jobs.kernel.archive.records import EXPECTED
 from crawlrank.jobs.kernel.errors import BadInput, count_of
 from crawlrank.jobs.kernel.storage.opening import GZIP, PathOrUrl, opened, real
 from crawlrank.jobs.kernel.storage.temporary import temporary_file
 from crawlrank.pipeline.terminal.text import STANDARD_INPUT, archive_name
 from crawlrank.pipeline.workfolder.finding import list_stream
-from crawlrank.pipeline.workfolder.index_ranges import (
-    IndexOfRanges,
-    begins_as_index,
-    write_range_lists,
-    wrong_lines,
-)
 
 STDIN = "-"
 FOLDER = "archives"  # of a work folder
@@ -93,6 +87,11 @@ def received(
 
 
 def _of_index(source: IndexOfRanges, folder: Path, tmp: Path, note: OnNote) -> list[Path]:
+    from crawlrank.pipeline.workfolder.index_ranges import (  # DuckDB, which others do not need
+        write_range_lists,
+        wrong_lines,
+    )
+
     with _lines(source.index_file) as lines, guard(str(source.index_file)):
         paths, wrong, count = write_range_lists(source, lines, folder, tmp)
     if count:

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -33,6 +34,8 @@ from crawlrank.jobs.kernel.archive.records import EXPECTED, ArchiveRecords, Reco
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.machine.shortage import shortage_of
 from crawlrank.jobs.kernel.storage.opening import (
+    PathOrUrl,
+    absolute,
     as_path_or_url,
     is_url,
     name_of,
@@ -46,8 +49,27 @@ HEAD = b"crawlrank ranges"
 AT_ONCE = 4
 PIECE = 1 << 24  # bytes that are held in memory
 CURE = "Look at the index, and at --prefix."
+BASE = "https://data.commoncrawl.org/"
+_LINE = re.compile(rb"^(?:\S+ [0-9]{14} +)?\{\s*\"", re.MULTILINE)
 
 RangeItems = Iterator[Record | Damage]
+
+
+class IndexOfRanges(NamedTuple):
+    """An index that is given as a list of archives. base: the folder or URL of its archives."""
+
+    index_file: PathOrUrl
+    base: str
+
+
+def base_of(prefix: str) -> str:
+    """The folder or URL of archives, for a prefix that ends in a slash, or is ''."""
+    return (prefix or BASE) if is_url(prefix or BASE) else f"{absolute(prefix)}/"
+
+
+def begins_as_index(head: bytes) -> bool:
+    """Whether a list of archives that begins so is an index."""
+    return bool(_LINE.search(head))
 
 
 class WrongLine(NamedTuple):

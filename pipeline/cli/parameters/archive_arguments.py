@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from crawlrank.jobs.kernel.archive.range_lists import IndexOfRanges, base_of
 from crawlrank.jobs.kernel.errors import count_of
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl
 from crawlrank.jobs.kernel.storage.temporary import temporary_folder
@@ -26,7 +27,6 @@ from crawlrank.pipeline.cli.parameters.types import PathOrUrlType, Size, Whole
 from crawlrank.pipeline.data.memory import Memory
 from crawlrank.pipeline.terminal import printable
 from crawlrank.pipeline.workfolder.finding import complete_prefix, find_archives, read_list
-from crawlrank.pipeline.workfolder.index_ranges import IndexOfRanges, base_of
 from crawlrank.pipeline.workfolder.received import (
     PIPE,
     STDIN,

@@ -18,14 +18,14 @@ from support.paths import LOOPBACK, SMALL_ARCHIVES
 from support.systems.web_server import WebServer, certificate
 from support.work_folders import manifest_of
 
-from crawlrank.jobs.kernel.archive.range_lists import HEAD, SUFFIX, WrongLine
+from crawlrank.jobs.kernel.archive.range_lists import HEAD, SUFFIX, IndexOfRanges, WrongLine
 from crawlrank.jobs.kernel.archive.records import Record
 from crawlrank.jobs.kernel.archive.sources import read_archives, read_records
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.storage.web.connections import BUNDLE
 from crawlrank.pipeline.cli import main
 from crawlrank.pipeline.workfolder import index_ranges
-from crawlrank.pipeline.workfolder.index_ranges import IndexOfRanges, write_range_lists
+from crawlrank.pipeline.workfolder.index_ranges import write_range_lists
 
 EXAMPLE = SMALL_ARCHIVES / "test__data__example.warc.gz"
 QUICK = ("--no-validate", "--quiet", "--iterations", 2, "--jobs", 1)
