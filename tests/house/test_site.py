@@ -60,7 +60,7 @@ def pages_of(site: Path) -> list[Path]:
 
 
 def test_every_page_is_in_the_site(site: Path) -> None:
-    expected = {path.stem for path in (ROOT / "docs").glob("*.md")}
+    expected = {path.stem for path in (ROOT / "docs").rglob("*.md")}
     assert {path.stem for path in pages_of(site)} == expected
 
 
