@@ -107,7 +107,7 @@ def _totals(total: Total, seconds: float) -> TextTable:
     table.add("records", counters["records"])
     table.add("captures", counters["captures"])
     if total.first:
-        table.add("captured", f"{date(total.first)} to {date(total.last)}")
+        table.add("captured between", f"{date(total.first)} and {date(total.last)}")
     table.add("hosts", _host_count(total))
     if total.links:
         flagged = counters["flagged.nofollow"]

@@ -55,8 +55,7 @@ from crawlrank.pipeline.workfolder.rankings import new_ranking
     "--memory",
     type=Size(),
     metavar="SIZE",
-    help="Memory that the command may use, such as 4GB, in powers of 1024 (default: half of the"
-    " machine's).",
+    help="Memory that the command may use, such as 4GB (default: half of the machine's).",
 )
 def rank(
     work: Path,

@@ -139,8 +139,7 @@ def _is_file(ctx: click.Context, param: click.Parameter, path: Path | None) -> P
     "--memory",
     type=Size(),
     metavar="SIZE",
-    help="Memory that the command may use, such as 4GB, in powers of 1024 (default: half of the"
-    " machine's).",
+    help="Memory that the command may use, such as 4GB (default: half of the machine's).",
 )
 def run(
     archives: tuple[Given, ...],

@@ -31,13 +31,13 @@ from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.machine.shortage import require_addresses, shortage_of
 from crawlrank.jobs.mapreduce.runners.task_server import peak_of_tasks
 
-MIB = 1 << 20
-OWN = 200 * MIB  # of this process with everything imported, before it does anything
-EXTRACTING = 320 * MIB  # of a process that reads archives; see docs/benchmarks.md
-LOOPS = 64 * MIB  # of this process once it has loaded numba and compiled loops
-LEAST = 500 * MIB  # the driver takes less than OWN while archives are read
-_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
-_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([KMGT]?)(?:i?B)?", re.IGNORECASE)
+MB = 10**6
+OWN = 210 * MB  # of this process with everything imported, before it does anything
+EXTRACTING = 336 * MB  # of a process that reads archives; see docs/benchmarks.md
+LOOPS = 68 * MB  # of this process once it has loaded numba and compiled loops
+LEAST = 500 * MB  # the driver takes less than OWN while archives are read
+_UNITS = " KMGT"
+_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([KMGT]?)(i?)B?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -64,25 +64,28 @@ def require_memory(
     more memory."""
     needed = fixed + nodes * node_bytes
     if needed > max(budget, LEAST - OWN):
+        asked = _megabytes(needed + OWN)
         raise BadInput(
             step,
-            f"--memory is {_mib(budget + OWN)}, and {nodes:,} nodes need {_mib(needed + OWN)}",
+            f"--memory is {_megabytes(budget + OWN)}, and {nodes:,} nodes need {asked}",
             "memory for the columns of all nodes",
-            f"Give --memory {_mib(needed + OWN)} or more{cure and f', or {cure}'}.",
+            f"Give --memory {asked} or more{cure and f', or {cure}'}.",
         )
 
 
-def _mib(size: int) -> str:
-    """A size in MiB as `parse_size` reads it, rounded up, so that what is asked for is enough."""
-    return f"{-(-size // MIB)}MB"
+def _megabytes(size: int) -> str:
+    """A size as `parse_size` reads it, rounded up, so that what is asked for is enough."""
+    return f"{-(-size // MB)}MB"
 
 
 def parse_size(text: str) -> int:
-    """Bytes of `4GB`, `512 MiB` or a plain number; units are powers of 1024. Raises ValueError."""
+    """Bytes of `4GB`, `512 MiB` or a plain number. Units are powers of 1000, those with an `i`
+    powers of 1024. Raises ValueError."""
     match = _SIZE.fullmatch(text.strip())
     if not match:
         raise ValueError(f"{text!r} is no size such as 4GB, 512MB or a number of bytes")
-    return int(min(float(match[1]) * _UNITS[match[2].upper()], 2.0**62))
+    power = _UNITS.index(match[2].upper() or " ")
+    return int(min(float(match[1]) * (1024 if match[3] else 1000) ** power, 2.0**62))
 
 
 def half_of_machine() -> Memory:

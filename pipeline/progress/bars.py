@@ -2,34 +2,62 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
-from rich.progress import TimeRemainingColumn as Remaining
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn
+from rich.table import Column
+from rich.text import Text
 
 from crawlrank.pipeline.progress.plain_lines import StepLines, speed_of
-from crawlrank.pipeline.progress.reporter import PARTS, round_line, volume
+from crawlrank.pipeline.progress.reporter import PARTS, Clock, residual_of, round_line, volume
 from crawlrank.pipeline.ranking.options import Round, Stop
 from crawlrank.pipeline.terminal import printable
+
+NARROW = 120  # columns of a terminal below which there is no bar, and less detail
+
+
+class _Detail(TextColumn):
+    """Cut where the line lacks room, so that the times beside it are whole."""
+
+    def __init__(self) -> None:
+        super().__init__("{task.fields[detail]}", table_column=Column(no_wrap=False))
+
+    def render(self, task: Task) -> Text:
+        return Text(str(task.fields["detail"]), no_wrap=True, overflow="ellipsis")
+
+
+class _Times(ProgressColumn):
+    """The time that the step has taken, and the time left where it is known."""
+
+    max_refresh = 0.5  # seconds between two estimates
+
+    def render(self, task: Task) -> Text:
+        left = task.time_remaining
+        spent = f"{timedelta(seconds=int(task.elapsed or 0))} spent"
+        return Text(spent + (f", {timedelta(seconds=int(left))} left" if left is not None else ""))
 
 
 class Bars(StepLines):
     """The step, its parts, bytes or rounds, the time spent and the time left. verbose: also a line
     for each archive and round, and the counters of each step."""
 
-    def __init__(self, console: Console, *, verbose: bool = False) -> None:
-        super().__init__(verbose=verbose)
+    def __init__(
+        self, console: Console, clock: Clock = time.monotonic, *, verbose: bool = False
+    ) -> None:
+        super().__init__(clock, verbose=verbose)
         self._console = console
+        self._narrow = console.width < NARROW
         self._bars = Progress(
             TextColumn("{task.description}"),
-            BarColumn(),
-            TextColumn("{task.fields[detail]}"),
-            TimeElapsedColumn(),
-            Remaining(),
-            TextColumn("left"),
+            *(() if self._narrow else (BarColumn(),)),
+            _Detail(),
+            _Times(table_column=Column(no_wrap=True)),
             console=console,
+            get_time=clock,
             transient=True,
             redirect_stdout=False,  # jobs on the inline runner exchange the streams themselves
             redirect_stderr=False,
@@ -67,7 +95,8 @@ class Bars(StepLines):
         super().read(done, total)
         if measure := self.measure:
             whole = total + measure.before
-            text = volume(measure.done, whole, speed_of(measure, self.spent))
+            speed = 0.0 if self._narrow else speed_of(measure, self.spent)
+            text = volume(measure.done, whole, speed)
             if self.archives:
                 text = f"archive {self.archives[0]} of {self.archives[1]}, {text}"
             self._show(measure.done, whole, text)
@@ -75,7 +104,8 @@ class Bars(StepLines):
     def round(self, rounds: Sequence[Round], stop: Stop) -> None:
         super().round(rounds, stop)
         line = round_line(rounds, stop, verbose=self._verbose)
-        self._show(len(rounds), stop.iterations, line)
+        short = line.replace(residual_of(rounds), "") if self._narrow else line
+        self._show(len(rounds), stop.iterations, short)
         if self._verbose:
             self._line(f"{self.name}: {line}")
 

@@ -44,10 +44,15 @@ def rounds_left(rounds: Sequence[Round], stop: Stop) -> int | None:
     return math.ceil(math.log(tolerance / now) / math.log(now / before))
 
 
+def residual_of(rounds: Sequence[Round]) -> str:
+    """The residual of the last round, as `round_line` says it."""
+    return f"residual {rounds[-1]['residual_l1']:.2e}, "
+
+
 def round_line(rounds: Sequence[Round], stop: Stop, *, verbose: bool = False) -> str:
     """The last round for people, with an estimate of the time left."""
     last = rounds[-1]
-    line = f"residual {last['residual_l1']:.2e}, certificate {last['certificate']:.2e}"
+    line = f"{residual_of(rounds)}certificate {last['certificate']:.2e}"
     if stop.iterations is not None:
         line = f"round {len(rounds)} of {stop.iterations}: {line}"
     else:

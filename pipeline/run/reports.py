@@ -242,7 +242,7 @@ def summary_table(path: Path, bounds: Bounds) -> TextTable:
         ">precedence",
         ">URIs",
         ">pages",
-        ">captured",
+        ">of them captured",
         ">highest score",
         ">lowest score",
     )

@@ -135,6 +135,7 @@ MUST = {
         "classes": ("before", "gone", "new"),
         "how far rankings agree": ("ranking", "and", "pages", "Kendall's tau-b", "same class"),
         "pages that differ most": ("position", "class", "links", "page"),
+        "links that give them most": ("page", "in", "share", "source"),
         "classes that are those of the mean": ("who", "pages", "same class", "kappa", "rater ann"),
     },
     "explain": {

@@ -200,6 +200,7 @@ def tables(pairs: Sequence[PairAgreement]) -> Iterator[TextTable]:
     if len(pairs) == 1:
         yield _classes(pairs[0])
         yield _moved_table(pairs[0])
+        yield _links_table(pairs[0])
 
 
 def _summary(pairs: Sequence[PairAgreement]) -> TextTable:
@@ -231,20 +232,22 @@ def _classes(pair: PairAgreement) -> TextTable:
 
 
 def _moved_table(pair: PairAgreement) -> TextTable:
-    ours, theirs = pair.labels
-    table = TextTable(
-        "pages that differ most", ">position", ">class", ">links", f"gets most in {ours} from",
-        f"gets most in {theirs} from", "page",
-    )  # fmt: skip
-    for page in pair.moved:
+    table = TextTable("pages that differ most", ">", ">position", ">class", ">links", "page")
+    for number, page in enumerate(pair.moved, 1):
         positions = f"{page.ours:,.0f} / {page.theirs:,.0f}"
         classes = f"{page.classes[0]} / {page.classes[1]}"
-        table.add(positions, classes, page.links, *map(_best, page.best), page.uri)
+        table.add(number, positions, classes, page.links, page.uri)
     return table
 
 
-def _best(link: BestLink | None) -> str:
-    return f"{link.share:.0%} {link.uri}" if link else "nothing"
+def _links_table(pair: PairAgreement) -> TextTable:
+    """Of each of these pages the link that gives it most in each ranking."""
+    table = TextTable("links that give them most", ">page", "in", ">share", "source")
+    for number, page in enumerate(pair.moved, 1):
+        for label, link in zip(pair.labels, page.best, strict=True):
+            share, source = (f"{link.share:.0%}", link.uri) if link else ("", "no link")
+            table.add(number, label, share, source)
+    return table
 
 
 def rated_tables(rated: Sequence[RatedRanking], raters: Sequence[str]) -> Iterator[TextTable]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from crawlrank.pipeline.options import RANKING_PARAMETERS, RunOptions, option_wo
 from crawlrank.pipeline.ranking.methods import METHODS, method_of
 from crawlrank.pipeline.steps import BEANS, EMBEDDED, RANK, STEPS
 from crawlrank.pipeline.terminal import counter_meanings
-from crawlrank.pipeline.terminal.text import archive_name
+from crawlrank.pipeline.terminal.text import archive_name, masked
 from crawlrank.pipeline.workfolder.manifest import Manifest, steps_of
 from crawlrank.pipeline.workfolder.rankings import OWN
 from crawlrank.pipeline.workfolder.results.dataset_folders import UnusableDataset
@@ -184,11 +184,25 @@ def _again(work: Path, label: str, manifest: Manifest) -> str:
         if "--combine" in parameters:
             parameters.pop("--method", None)
     else:
-        words = ["crawlrank run", *([] if manifest.imported else ["ARCHIVE…"]), f"--work {folder}"]
+        words = ["crawlrank run", *_archive_words(manifest), f"--work {folder}"]
         parameters = dict(manifest.parameters)
         if not _validated(manifest):
             words.append("--no-validate")
-    return " ".join([*words, *_options(parameters)])
+    return " ".join([*words, *_options(parameters, _last_arguments(manifest))])
+
+
+def _archive_words(manifest: Manifest) -> list[str]:
+    """The archives for a shell, `ARCHIVE…` for more than ARCHIVES."""
+    paths = [masked(entry["path"]) for entry in manifest.archives.values()]
+    return sorted(map(shlex.quote, paths)) if len(paths) <= ARCHIVES else ["ARCHIVE…"]
+
+
+def _last_arguments(manifest: Manifest) -> dict[str, str]:
+    """The options of the last run as they were given, with their values."""
+    *_, last = manifest.section("runs").get("last") or [{}]
+    words = [str(word) for word in last.get("arguments", [])]
+    pairs = [word.partition("=")[::2] for word in words if word.startswith("--") and "=" in word]
+    return dict([*pairwise(words), *pairs])
 
 
 def _validated(manifest: Manifest) -> bool:
@@ -197,8 +211,9 @@ def _validated(manifest: Manifest) -> bool:
     return checked or "fingerprint" not in manifest.steps.get("join-scores", {})
 
 
-def _options(parameters: Mapping[str, Any]) -> Iterator[str]:
-    """The options that are not the defaults, as the command line takes them."""
+def _options(parameters: Mapping[str, Any], given: Mapping[str, str]) -> Iterator[str]:
+    """The options that are not the defaults, as the command line takes them. given: options of the
+    last run, for files, of which the parameters have the digests."""
     runner = parameters.get("--runner", EMBEDDED)
     usual = RunOptions().parameters()
     if runner != EMBEDDED:
@@ -208,7 +223,7 @@ def _options(parameters: Mapping[str, Any]) -> Iterator[str]:
         if name in DERIVED or value in (None, False) or value == usual.get(name):
             continue
         if name in FILES:
-            yield f"{name} FILE"
+            yield f"{name} {shlex.quote(given[name]) if name in given else 'FILE'}"
         else:
             yield from map(shlex.quote, option_words(name, value))
 

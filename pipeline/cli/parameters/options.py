@@ -111,8 +111,7 @@ memory_option = option(
     type=Size(),
     metavar="SIZE",
     callback=_or_half,
-    help="Memory that the command may use, such as 4GB, in powers of 1024 (default: half of the"
-    " machine's).",
+    help="Memory that the command may use, such as 4GB (default: half of the machine's).",
 )
 
 

@@ -24,7 +24,7 @@ _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([mhdw])", re.ASCII)
 _LONGEST = 36_500.0  # days
 _FOURTEEN = re.compile(r"[0-9]{14}", re.ASCII)
 MOST = 10**15
-LARGEST = 1 << 50  # bytes
+LARGEST = 10**15  # bytes
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
@@ -104,9 +104,9 @@ class Size(click.ParamType):  # type: ignore[type-arg]
         except ValueError as error:
             self.fail(str(error), param, ctx)
         if memory.total < LEAST:
-            self.fail(f"{value} is too little: at least {LEAST >> 20}MB", param, ctx)
+            self.fail(f"{value} is too little: at least {LEAST // 10**6}MB", param, ctx)
         if memory.total > LARGEST:
-            self.fail(f"{value} is too much: at most {LARGEST >> 40}TB", param, ctx)
+            self.fail(f"{value} is too much: at most {LARGEST // 10**12}TB", param, ctx)
         return memory
 
 

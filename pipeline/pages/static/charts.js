@@ -70,15 +70,25 @@ function heat(cells, names, width, options) {
   const rows = Math.max(16, Math.min(size, 32)), every = Math.ceil(15 / Math.min(size, rows));
   const named = (index) => index % every ? "" : cut(names[index], 22);
   const below = longest < 4 ? 40 : side;
-  return plot({
+  const shade = (value) => 0.12 + 0.88 * Math.log1p(value) / Math.log1p(most);
+  const chart = plot({
     width, height: rows * names.length + below + 36, marginTop: 36, marginLeft: side + 16, marginBottom: below, marginRight: 4,
     x: { label: options.x, labelAnchor: "left", labelOffset: below - 6, domain: d3.range(names.length), tickFormat: (index) => size < 15 && index % Math.ceil(15 / size) ? "" : cut(names[index], 22), tickRotate: longest < 4 ? 0 : -60, tickSize: 0 },
     y: { label: options.y, labelAnchor: "top", labelArrow: "none", domain: d3.range(names.length), tickFormat: named, tickSize: 0 },
     marks: [
       Plot.frame({ stroke: FAINT }),
-      Plot.cell(cells.filter((cell) => cell.value), { x: "x", y: "y", fill: ACCENT, stroke: ACCENT, strokeWidth: 0.75, inset: 1, fillOpacity: (cell) => 0.12 + 0.88 * Math.log1p(cell.value) / Math.log1p(most) }),
+      Plot.cell(cells.filter((cell) => cell.value), { x: "x", y: "y", fill: ACCENT, stroke: ACCENT, strokeWidth: 0.75, inset: 1, fillOpacity: (cell) => shade(cell.value) }),
     ],
   });
+  const between = d3.range(1, Math.ceil(Math.log10(most))).map((power) => 10 ** power);
+  const values = [...new Set([1, ...between.slice(-3), most])];
+  const legend = values.map((value) => {
+    const key = element("span", { class: "shade" }), colour = element("span", {});
+    colour.style.opacity = shade(value);
+    key.append(colour);
+    return element("li", {}, key, `${count(value)} ${options.unit}`);
+  });
+  return element("div", {}, element("ul", { class: "legend" }, ...legend, element("li", {}, element("span", { class: "shade" }), "none")), chart);
 }
 
 /** Of degrees; 0 is on no such axis. */
@@ -114,14 +124,14 @@ const charts = {
   "host-links": (width) => {
     const size = data.hosts.linked.length;
     const cells = data.hosts.linked.flatMap((row, y) => row.map((value, x) => ({ x, y, value })));
-    return heat(cells, data.hosts.listed.slice(0, size).map((row) => row.host), width, { x: "to", y: "from" });
+    return heat(cells, data.hosts.listed.slice(0, size).map((row) => row.host), width, { x: "to", y: "from", unit: "links" });
   },
   opic: (width) => curves(
     [{ name: "certificate", points: data.opic.opic.history.filter((row) => row.certificate > 0).map((row) => [row.visits, row.certificate]), colour: ACCENT }],
     width, "pages read", "certificate", { x: { type: "linear", ticks: Math.max(2, width / 130), tickFormat: (d) => LARGE.format(d) } }),
   changes: (width) => {
     const cells = data.changes.classes.flatMap((row, y) => row.map((value, x) => ({ x, y, value })));
-    return heat(cells, data.changes.classes.map((_, index) => String(index + 1)), Math.min(width, 560), { x: "class now", y: "class before" });
+    return heat(cells, data.changes.classes.map((_, index) => String(index + 1)), Math.min(width, 560), { x: "class now", y: "class before", unit: "pages" });
   },
   steps: (width) => bars(data.run.steps.filter((row) => row.seconds !== null).map((row) => ({ step: row.step, value: row.seconds })), "step", width, "seconds"),
 };

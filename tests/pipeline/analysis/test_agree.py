@@ -13,6 +13,7 @@ from support.crawls import crawlrank, ok
 from support.graphs import web_like
 from support.paths import LOOPBACK
 from support.runs import finished, ranked, shared_warc
+from support.terminals import on_terminal
 
 NODES = 120
 GRAPH = web_like(NODES, seed=11)
@@ -93,6 +94,25 @@ def test_tables(work: Path) -> None:
     assert "pages by class in run (rows) and hits (columns)" in told
     assert "pages that differ most" in told
     assert "pages that differ most" not in ok("diff", work).out
+
+
+def test_no_address_is_cut_at_80_columns() -> None:
+    """Tables of a real crawl, on a terminal."""
+    work = ranked(finished(LOOPBACK), "--method", "degree")
+    words = ("diff", work, "--ranking", "run", "--ranking", "degree")
+    document = json.loads(ok(*words, "--json", "-").out)
+    told = on_terminal(80, *words)
+    assert max(map(len, told.splitlines())) <= 80
+    moved, links = told.partition("pages that differ most")[2].split("links that give them most")
+    (pair,) = document["pairs"]
+    rows = [line.split() for line in moved.splitlines() if line[:2].strip().isdecimal()]
+    assert [row[-1] for row in rows] == [page["uri"] for page in pair["moved"]]
+    sources = [line.split() for line in links.splitlines() if line[:4].strip().isdecimal()]
+    assert [(row[1], row[2], row[-1]) for row in sources] == [
+        (label, f"{best['share']:.0%}", best["uri"])
+        for page in pair["moved"]
+        for label, best in zip(pair["labels"], page["best"], strict=True)
+    ]
 
 
 def test_raters_who_rate_by_indegree(work: Path, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from crawlrank.pipeline.data.memory import LEAST, OWN, Memory, parse_size, requi
 from crawlrank.pipeline.engines.embedded.engine import EmbeddedEngine
 from crawlrank.pipeline.ranking.validation.validate import VALIDATION_BYTES
 
-MIB = 1 << 20
+MB = 10**6
 ROUGH = 12  # bytes a node that pieces and the allocator make of a small difference
 
 
@@ -29,12 +29,12 @@ def test_the_figure_that_is_asked_for_is_enough() -> None:
     with pytest.raises(BadInput) as refused:
         require_memory("validate-opic", 10_000_001, 92, budget, fixed=7, cure="--no-validate")
     said = str(refused.value)
-    assert f"--memory is {LEAST >> 20}MB, and 10,000,001 nodes need" in said
+    assert f"--memory is {LEAST // 10**6}MB, and 10,000,001 nodes need" in said
     assert "--no-validate" in said
     asked = parse_size(said.partition("Give --memory ")[2].split()[0])
     require_memory("validate-opic", 10_000_001, 92, Memory(asked).budget, fixed=7)
     with pytest.raises(BadInput):
-        require_memory("validate-opic", 10_000_001, 92, Memory(asked - MIB).budget, fixed=7)
+        require_memory("validate-opic", 10_000_001, 92, Memory(asked - MB).budget, fixed=7)
 
 
 def test_what_the_least_memory_holds_is_never_refused() -> None:
@@ -100,4 +100,4 @@ def test_a_run_keeps_within_its_memory(tmp_path: Path) -> None:
     steps = manifest_of(work)["steps"]
     assert steps["gen-graph"]["rows"]["graph"] == nodes
     assert {"export-precedence", "validate-opic"} <= steps.keys()
-    assert measured.peaks.pss_mb * 1e6 <= 500 * MIB
+    assert measured.peaks.pss_mb * 1e6 <= 500 * MB

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import io
 import random
+import re
 import threading
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.cells import cell_len
 from rich.console import Console
+from rich.text import Text
 from support.inputs.archive_samples import each, page
 
 from crawlrank.jobs.extract_links import ExtractLinks
@@ -125,6 +128,32 @@ def test_a_bar_shows_bytes_not_archives() -> None:
     bars.close()
     assert "1.5 MB of 3.0 MB" in screen.getvalue()
     assert "part 1" not in screen.getvalue()
+
+
+@pytest.mark.parametrize("width", [80, 100, 160])
+def test_times_of_a_bar_are_whole_and_named(width: int) -> None:
+    """In the longest lines of a long run."""
+    screen, now = io.StringIO(), [0.0]
+    console = Console(file=screen, force_terminal=True, width=width)
+    bars = Bars(console, lambda: now[0])
+    bars.step("extract-links")
+    bars.archives = (12_345, 67_890)
+    for now[0] in (10.0, 20.0):
+        bars.read(int(now[0] * 5_000_000_000), 345_600_000_000)
+        bars._bars.refresh()
+    bars.step("page-rank")
+    bars.round([a_round(117, 1e-8)], Stop())
+    bars._bars.refresh()
+    bars.close()
+    lines = [
+        Text.from_ansi(line).plain.rstrip() for line in re.split(r"[\r\n]+", screen.getvalue())
+    ]
+    *_, reading, ranking = (line for line in lines if " of " in line)
+    assert max(map(cell_len, lines)) <= width
+    assert reading.endswith(" 0:00:20 spent, 0:00:50 left")
+    assert "extract-links" in reading
+    assert "archive 12345 of 67890, 100" in reading
+    assert ranking.endswith("certificate 1.00e-08 of 1e-09 0:00:00 spent")
 
 
 def test_a_single_record_moves_too() -> None:

@@ -41,7 +41,7 @@ def is_allowed(variable: str) -> bool:
 
 #: of reading a file on the web without a record: seconds of waiting, and bytes
 WEB_TIME, WEB_BYTES = "CRAWLRANK_WEB_TIME", "CRAWLRANK_WEB_BYTES"
-LIMITS = {WEB_TIME: 3 * 60 * 60, WEB_BYTES: 1 << 36}
+LIMITS = {WEB_TIME: 3 * 60 * 60, WEB_BYTES: 64 * 10**9}
 
 
 def limit(variable: str) -> int:

@@ -354,7 +354,7 @@ RUNS = (
 
 def parsed(line: str) -> dict[str, Any]:
     """The options of a command line, as click reads them."""
-    program, name, *words = shlex.split(line.replace("ARCHIVE…", str(LOOPBACK)))
+    program, name, *words = shlex.split(line)
     assert program == "crawlrank"
     return loaded(name).make_context(name, words).params
 
