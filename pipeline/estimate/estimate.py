@@ -14,11 +14,12 @@ from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
 
+from crawlrank.jobs.kernel.archive.range_lists import SUFFIX
 from crawlrank.jobs.kernel.archive.sources import WACZ
 from crawlrank.jobs.kernel.captures.extraction_code import prepare
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.machine.processes import at_a_time
-from crawlrank.jobs.kernel.storage.opening import PathOrUrl, is_url
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl, is_url, name_of
 from crawlrank.jobs.kernel.storage.temporary import temporary_folder
 from crawlrank.jobs.mapreduce.launcher import CLUSTERS
 from crawlrank.jobs.mapreduce.runners import RUNNERS
@@ -92,6 +93,9 @@ def estimate(
     read."""
     if not archives:
         raise BadInput("the estimate", "no archive", "archives to take a sample of")
+    if ranges := next((each for each in archives if str(each).endswith(SUFFIX)), None):
+        what = "records that an index names, of which no sample is taken"
+        raise BadInput(name_of(ranges), what, "archives to take a sample of", "Leave them out.")
     with temporary_folder() as folder, consecutive(reporter or Reporter()) as begin:
         begin("sample")
         sample = take_sample(archives, folder / "pieces", options.extraction.max_record, size)

@@ -145,6 +145,7 @@ _USER = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://)[^/?#\s]*@")
 _QUERY = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)(://[^?#\s]*)([?#])([^\s'\",]*)")
 STANDARD_INPUT = "standard input"
 _COPY = re.compile(rf"/[0-9a-f]{{12}}/{STANDARD_INPUT}\Z")  # pipeline/workfolder/received.py
+_TEMPORARY = re.compile(r"\A/.*/crawlrank-away-[^/]+/")  # of storage/temporary.py
 GLOBS = ("s3", "hdfs", "file")  # where `?` stands for a character of a name
 
 
@@ -154,9 +155,9 @@ def masked(text: str) -> str:
 
 
 def archive_name(path: str) -> str:
-    """The name of an archive in tables and messages: its masked path, or STANDARD_INPUT for a copy
-    of that."""
-    return STANDARD_INPUT if _COPY.search(path) else masked(path)
+    """The name of an archive in tables and messages: its masked path, without a temporary folder,
+    or STANDARD_INPUT for a copy of that."""
+    return STANDARD_INPUT if _COPY.search(path) else masked(_TEMPORARY.sub("", path))
 
 
 def _without_query(match: re.Match[str]) -> str:

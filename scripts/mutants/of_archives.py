@@ -22,6 +22,7 @@ XML = "tests/jobs/kernel/links/test_xml_links.py"
 INDEXES = "tests/jobs/kernel/archive/test_indexes.py"
 WEB = "tests/jobs/kernel/storage/web/test_web_files.py"
 WEB_RUNS = "tests/runs/archives/test_web_archives.py"
+RECEIVED = "tests/runs/archives/test_received_archives.py"
 
 EDITS: dict[str, tuple[Edit, ...]] = {
     "records": (
@@ -94,6 +95,27 @@ EDITS: dict[str, tuple[Edit, ...]] = {
             "return INDEX if kind in _CAPTURES else kind",
             "return INDEX",
             f"{INDEXES}::test_lines_of_other_records_are_no_captures",
+        ),
+        Edit(
+            "offsets-of-ranges-are-those-in-the-range",
+            "jobs/kernel/archive/range_lists.py",
+            "offset = item.offset + entry.begin",
+            "offset = item.offset",
+            f"{RECEIVED}::test_only_the_records_that_an_index_names_are_read",
+        ),
+        Edit(
+            "bytes-between-ranges-are-read",
+            "pipeline/workfolder/index_ranges.py",
+            "row.begin == last.begin + last.size and",
+            "row.begin >= last.begin + last.size and",
+            f"{RECEIVED}::test_only_the_records_that_an_index_names_are_read",
+        ),
+        Edit(
+            "an-index-names-any-file-of-the-machine",
+            "pipeline/workfolder/index_ranges.py",
+            "if _NO_NAME.search(record.archive) or",
+            "if",
+            f"{RECEIVED}::test_wrong_lines_are_named_and_counted",
         ),
         Edit(
             "range-takes-the-record-at-its-end",

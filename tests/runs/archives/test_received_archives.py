@@ -73,6 +73,10 @@ def as_table(text: str) -> str:
     })  # fmt: skip
 
 
+def archives_of(work: Path) -> list[dict[str, Any]]:
+    return list(manifest_of(work)["archives"].values())
+
+
 def captures(*args: object, output: Path) -> list[list[str]]:
     """The rows of captures that extract-links writes."""
     extra = ("--output", output / "links.txt", "--captures", output / "captures.txt", "--jobs", 1)
@@ -141,8 +145,37 @@ def test_a_run_on_an_index_is_a_run_on_its_records(tmp_path: Path) -> None:
         assert piped(data, "run", *how, *QUICK).code == 0
     listed = [tmp_path / name / "precedence.txt" for name in ("ranges", "files")]
     assert listed[0].read_bytes() == listed[1].read_bytes()
-    (entry,) = manifest_of(tmp_path / "ranges")["archives"].values()
+    (entry,) = archives_of(tmp_path / "ranges")
     assert Path(entry["path"]).parent == tmp_path / "ranges/archives"
+
+
+def test_one_command_from_a_query_to_a_ranking(web: WebServer, tmp_path: Path) -> None:
+    """The server of the index gives no ranges and no size, as Common Crawl's."""
+    index = "\n".join(line(LOOPBACK, *each) for each in ranges_of(LOOPBACK)).encode()
+    url = web.put("/CC-MAIN-2024-33-index", index, ranges=False, unsized=True)
+    query = f"{url}?url=*.example.com&output=json"
+    given = ("--archives-from", query, "--prefix", web.url(""), "--allow-private")
+    ok("run", *given, "--work", tmp_path / "w", *QUICK)
+    (entry,) = archives_of(tmp_path / "w")
+    assert entry["counters"]["captures"] == len(ranges_of(LOOPBACK))
+    assert Path(entry["path"]).name.startswith("CC-MAIN-2024-33-index-")
+    assert "example.com" not in ok("status", tmp_path / "w").out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("runner", ["inline", "local"])
+def test_the_jobs_read_both(tmp_path: Path, runner: str) -> None:
+    """The embedded engine gives the same."""
+    (tmp_path / FOLDER).mkdir(parents=True)
+    (tmp_path / FOLDER / LOOPBACK.name).write_bytes(LOOPBACK.read_bytes())
+    index = tmp_path / "index"
+    index.write_text("\n".join(line(LOOPBACK, *each) for each in ranges_of(LOOPBACK)))
+    given = ("-", "--archives-from", index, "--prefix", tmp_path)
+    for name in (runner, "embedded"):
+        how = ("--work", tmp_path / name, "--runner", name, *QUICK)
+        assert piped(EXAMPLE.read_bytes(), "run", *given, *how).code == 0
+    listed = [tmp_path / name / "precedence.txt" for name in (runner, "embedded")]
+    assert listed[0].read_bytes() == listed[1].read_bytes()
 
 
 WRONG = [
@@ -169,7 +202,7 @@ def test_wrong_lines_are_named_and_counted(tmp_path: Path) -> None:
     assert said.code == 0
     for number, why in zip((1, 6, 10), WHY, strict=True):
         assert f"line {number}: {why}" in said.err
-    (entry,) = manifest_of(tmp_path / "work")["archives"].values()
+    (entry,) = archives_of(tmp_path / "work")
     assert entry["counters"]["damage.bad-line"] == entry["counters"]["damage"] == 3
     assert [place[1:] for place in entry["damage"]] == [
         ["bad-line", f"line {number}: {why}"]
@@ -309,8 +342,37 @@ def test_standard_input_that_cannot_be_read(tmp_path: Path) -> None:
     assert not (tmp_path / "w").exists()
 
 
-def test_a_dry_run_of_an_index_is_refused(tmp_path: Path) -> None:
+def test_no_estimate_is_made_of_an_index(tmp_path: Path) -> None:
+    (tmp_path / FOLDER).mkdir(parents=True)
+    (tmp_path / FOLDER / LOOPBACK.name).write_bytes(LOOPBACK.read_bytes())
     (tmp_path / "index").write_text(line(LOOPBACK, *ranges_of(LOOPBACK)[0]))
-    given = ("--archives-from", tmp_path / "index", "--work", tmp_path / "w")
-    said = crawlrank("run", *given, "--dry-run")
+    given = ("--archives-from", tmp_path / "index", "--prefix", tmp_path)
+    said = crawlrank("run", *given, "--work", tmp_path / "w", "--dry-run")
     assert (said.code, "not records of an index" in said.err) == (2, True)
+    said = crawlrank("inspect", *given, "--estimate")
+    assert (said.code, "no sample is taken" in said.err) == (3, True)
+    assert str(tmp_path) not in said.out.partition("archives (1)")[2].partition("in all")[0]
+
+
+def test_a_server_that_is_busy_is_asked_again_and_a_missing_archive_is_no_damage(
+    web: WebServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a run has read of other lists is kept."""
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    record, size = ranges_of(LOOPBACK)[0]
+    (tmp_path / "index").write_text(line(LOOPBACK, record, size))
+    given = ["--archives-from", tmp_path / "index", "--prefix", web.url(""), "--allow-private"]
+    web.files[f"/{FOLDER}{LOOPBACK.name}"].before = [(503, {}), (429, {"Retry-After": "0"})]
+    found = json.loads(ok("inspect", *given, "--json", "-").out)
+    assert (found["total"]["captures"]["count"], found["total"]["damage"]["count"]) == (1, 0)
+    missing = {"filename": "no.warc.gz", "offset": 0, "length": 9}
+    (tmp_path / "missing").write_text(json.dumps(missing))
+    given += ["--archives-from", tmp_path / "missing"]
+    said = crawlrank("run", *given, "--work", tmp_path / "w", *QUICK, "--nodes", "all")
+    assert (said.code, "HTTP status 404" in said.err) == (3, True)
+    said = crawlrank(
+        "run", *given, "--work", tmp_path / "w", *QUICK, "--nodes", "all", "--skip-bad-files"
+    )
+    assert said.code == 0
+    read = [entry["counters"].get("captures", 0) for entry in archives_of(tmp_path / "w")]
+    assert sorted(read) == [0, 1]
