@@ -153,8 +153,8 @@ def run(
     **values: Any,
 ) -> None:
     """ARCHIVES: WARC, ARC, WAT and WACZ files, folders of them, globs in quotes, s3:// and https://
-    URLs; multi-WACZ (JSON); CDX and CDXJ indexes, for captures alone. Give none for a work folder
-    of `crawlrank step import-text`: the run continues from there.
+    URLs; - for standard input; multi-WACZ (JSON); CDX and CDXJ indexes, for captures alone. Give
+    none for a work folder of `crawlrank step import-text`: the run continues from there.
 
     Run it again after an interruption, or with more archives: finished work is kept.
     """

@@ -48,6 +48,7 @@ SUFFIX = ".ranges"
 HEAD = b"crawlrank ranges"
 AT_ONCE = 4
 PIECE = 1 << 24  # bytes that are held in memory
+_NEAR = (io.FileIO, io.BytesIO)  # of a disk, or in memory
 CURE = "Look at the index, and at --prefix."
 BASE = "https://data.commoncrawl.org/"
 _LINE = re.compile(rb"^(?:\S+ [0-9]{14} +)?\{\s*\"", re.MULTILINE)
@@ -101,7 +102,7 @@ def _line(document: dict[str, Any]) -> bytes:
 
 def is_range_list(name: str, stream: BinaryIO) -> bool:
     """Whether a file of this name, at its beginning, is a list of ranges. Leaves it there."""
-    if not name.endswith(SUFFIX) or hasattr(getattr(stream, "raw", None), "record_read"):
+    if not name.endswith(SUFFIX) or not isinstance(getattr(stream, "raw", stream), _NEAR):
         return False
     head = stream.read(len(HEAD))
     stream.seek(0)

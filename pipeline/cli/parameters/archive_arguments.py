@@ -146,6 +146,8 @@ def _require_input(ctx: click.Context, count: int) -> None:
     """Raises UsageError where standard input is to be read, and cannot be. count: how often."""
     if count > 1:
         raise click.UsageError("Standard input (-) can be read once.", ctx)
+    if count and sys.stdin is None:
+        raise click.UsageError("Standard input (-) is closed.", ctx)
     if count and sys.stdin.isatty():
         raise click.UsageError(f"Standard input (-) is a terminal. {PIPE}", ctx)
 

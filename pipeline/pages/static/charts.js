@@ -110,7 +110,7 @@ const charts = {
   scores: (width) => curves([
     { name: "all pages", points: data.scores.all, colour: ACCENT },
     { name: "captured pages", points: data.scores.of_captured, colour: SECOND, dash: "6 4" },
-  ], width, "score", "share of pages", { rules: boundaries(), curve: "step-before" }),
+  ], width, "score", "share of pages", { rules: boundaries(width), curve: "step-before" }),
   classes: (width) => plot({
     width, height: 40 * data.classes.classes.length + 76, marginBottom: 46, marginLeft: 60, marginRight: 60,
     x: { label: "pages", labelOffset: 40, grid: true, ticks: Math.max(2, width / 120), tickFormat: (d) => LARGE.format(d) },
@@ -136,13 +136,22 @@ const charts = {
   steps: (width) => bars(data.run.steps.filter((row) => row.seconds !== null).map((row) => ({ step: row.step, value: row.seconds })), "step", width, "seconds"),
 };
 
-/** Lines at the lowest score of each class but the last. */
-function boundaries() {
+/** Lines at the lowest score of each class but the last, with the classes where there is room. */
+function boundaries(width) {
   const classes = data.classes?.classes.slice(0, -1).filter((row) => row.score_lowest > 0) ?? [];
   if (classes.length > 12) return [];
+  const [low, high] = d3.extent([...data.scores.all, ...data.scores.of_captured], (point) => point[0] || undefined);
+  const named = [];
+  let before = Infinity;
+  for (const row of classes) {
+    const at = (width - 80) * Math.log(row.score_lowest / low) / Math.log(high / low);
+    if (Math.abs(before - at) < 12) continue;
+    named.push(row);
+    before = at;
+  }
   return [
     Plot.ruleX(classes, { x: "score_lowest", stroke: FAINT, strokeDasharray: "2 3" }),
-    Plot.text(classes, { x: "score_lowest", frameAnchor: "top", text: "precedence", dy: -14, fill: FAINT }),
+    Plot.text(named, { x: "score_lowest", frameAnchor: "top", text: "precedence", dy: -14, fill: FAINT }),
   ];
 }
 
