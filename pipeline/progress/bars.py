@@ -9,7 +9,6 @@ from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn
-from rich.table import Column
 from rich.text import Text
 
 from crawlrank.pipeline.progress.plain_lines import StepLines, speed_of
@@ -20,18 +19,15 @@ from crawlrank.pipeline.terminal import printable
 NARROW = 120  # columns of a terminal below which there is no bar, and less detail
 
 
-class _Detail(TextColumn):
+class _Detail(ProgressColumn):
     """Cut where the line lacks room, so that the times beside it are whole."""
-
-    def __init__(self) -> None:
-        super().__init__("{task.fields[detail]}", table_column=Column(no_wrap=False))
 
     def render(self, task: Task) -> Text:
         return Text(str(task.fields["detail"]), no_wrap=True, overflow="ellipsis")
 
 
-class _Times(ProgressColumn):
-    """The time that the step has taken, and the time left where it is known."""
+class _Times(TextColumn):
+    """The time that the step has taken, and the time left where it is known; never cut."""
 
     max_refresh = 0.5  # seconds between two estimates
 
@@ -55,7 +51,7 @@ class Bars(StepLines):
             TextColumn("{task.description}"),
             *(() if self._narrow else (BarColumn(),)),
             _Detail(),
-            _Times(table_column=Column(no_wrap=True)),
+            _Times(""),
             console=console,
             get_time=clock,
             transient=True,
