@@ -33,6 +33,27 @@ CURE = "Run the step that writes it again."
 CHECKED = MappingProxyType({"write_page_checksum": True})  # of every writer of a dataset
 
 
+@contextlib.contextmanager
+def parquet_writer(
+    path: Path, schema: pa.Schema, *, compression: str = "zstd", **options: Any
+) -> Iterator[pq.ParquetWriter]:
+    """A new file of a dataset, with checksums. options: of pyarrow."""
+    options = {"compression": compression, **CHECKED, **options}
+    with (
+        path.open("wb") as stream,  # pyarrow takes names in UTF-8 only
+        pq.ParquetWriter(stream, schema, **options) as file,
+    ):
+        yield file
+
+
+@contextlib.contextmanager
+def arrow_writer(path: Path, schema: pa.Schema) -> Iterator[pa.RecordBatchFileWriter]:
+    """A new file of Arrow, with lz4, for a later task of the same step."""
+    options = pa.ipc.IpcWriteOptions(compression="lz4")
+    with path.open("wb") as stream, pa.ipc.new_file(stream, schema, options=options) as file:
+        yield file
+
+
 def schema_of(columns: Mapping[str, str]) -> pa.Schema:
     """Columns of the table of datasets as Parquet has them."""
     return pa.schema([(name, pa.type_for_alias(kind)) for name, kind in columns.items()])

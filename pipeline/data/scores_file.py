@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +20,7 @@ from crawlrank.jobs.kernel.formats.rows import ScoreRow
 from crawlrank.pipeline.data.arrays import PIECE, open_array, refuse
 from crawlrank.pipeline.data.datasets import by_score, merged, replacing
 from crawlrank.pipeline.data.graph import Floats
-from crawlrank.pipeline.data.parquet import CHECKED, parquet_batches, parquet_file, schema_of
+from crawlrank.pipeline.data.parquet import parquet_batches, parquet_file, parquet_writer, schema_of
 
 SCORES, DUMMY, WEIGHTS = "scores.npy", "dummy.npy", "weights.npy"
 HUBS = "hubs.npy"  # of methods that tell how good a hub each page is
@@ -66,25 +66,16 @@ def best_first(scores: Path, digits: int = DIGITS) -> Iterator[ScoreRow]:
         yield parse_score_row(line.rstrip(b"\n"))
 
 
-def scores_writer(stream: BinaryIO) -> pq.ParquetWriter:
+def scores_writer(path: Path) -> AbstractContextManager[pq.ParquetWriter]:
     """Rows of SCHEMA; only what repeats is worth the search of a dictionary."""
-    return pq.ParquetWriter(
-        stream,
-        SCHEMA,
-        compression="zstd",
-        use_dictionary=["inlinks", "outlinks", "captures", "last"],
-        **CHECKED,
-    )
+    repeated = ["inlinks", "outlinks", "captures", "last"]
+    return parquet_writer(path, SCHEMA, use_dictionary=repeated)
 
 
 def write_parquet(scores: Path, output: Path, digits: int, total: float) -> None:
     """Scores with all columns as one Parquet file, in order. total: the sum of all scores."""
     lines = merged(scores, by_score(digits))
-    with (
-        replacing(output) as path,
-        path.open("wb") as stream,  # pyarrow takes names in UTF-8 only
-        scores_writer(stream) as file,
-    ):
+    with replacing(output) as path, scores_writer(path) as file:
         while chunk := list(islice(lines, ROW_GROUP)):
             rows = [line.decode("utf-8", "replace").rstrip("\n").split("\t") for line in chunk]
             columns = [

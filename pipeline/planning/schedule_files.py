@@ -27,7 +27,7 @@ from crawlrank.jobs.kernel.storage.arrow_files import open_parquet
 from crawlrank.jobs.kernel.storage.temporary import plain_path, temporary_folder
 from crawlrank.pipeline.data.database import BATCH, batches
 from crawlrank.pipeline.data.datasets import harmless, move, replacing
-from crawlrank.pipeline.data.parquet import CHECKED
+from crawlrank.pipeline.data.parquet import parquet_writer
 from crawlrank.pipeline.planning.plan import FetchPlan
 from crawlrank.pipeline.planning.visit_numbers import DAY
 from crawlrank.pipeline.planning.visits import Visits, named
@@ -169,7 +169,7 @@ def write_due_pages(
         return []
     with temporary_folder(folder) as tmp:
         scores = Path(tmp, "scores.parquet")
-        with scores.open("wb") as stream, pq.ParquetWriter(stream, SCORED, **CHECKED) as file:
+        with parquet_writer(scores, SCORED, compression="snappy") as file:
             for batch in batches(db, _DUE):
                 file.write_batch(batch.cast(SCORED))
         summary = export_precedence(scores, None, files[0], tmp, PrecedenceOptions())

@@ -39,6 +39,7 @@ from crawlrank.jobs.kernel.keys.heritrix_form import (
 )
 from crawlrank.jobs.kernel.storage.arrow_files import native_file
 from crawlrank.pipeline.data.database import batches, feed
+from crawlrank.pipeline.data.parquet import arrow_writer
 from crawlrank.pipeline.precedence.options import Alias
 from crawlrank.pipeline.precedence.scored import NO_NODE
 from crawlrank.pipeline.ranking.classes import Numbers, Order, SpelledNodes
@@ -82,8 +83,7 @@ class Formed:
         self._path = path
         self.nodes = SpelledNodes(nodes, weighed=weighed)
         self.any_captured, self.captured_unscored, self.rows = False, 0, 0
-        options = pa.ipc.IpcWriteOptions(compression="lz4")
-        with path.open("wb") as stream, pa.ipc.new_file(stream, FORMED, options=options) as file:
+        with arrow_writer(path, FORMED) as file:
             for batch in spellings:
                 file.write_batch(self._formed(batch))
 

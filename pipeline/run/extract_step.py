@@ -24,7 +24,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from crawlrank.jobs.kernel.archive.cdx import INDEX
 from crawlrank.jobs.kernel.captures.counters import INDEXES, TYPES
@@ -37,7 +36,7 @@ from crawlrank.jobs.kernel.storage.opening import PathOrUrl
 from crawlrank.jobs.mapreduce.launcher import CLUSTERS
 from crawlrank.pipeline.data.database import database, feed
 from crawlrank.pipeline.data.datasets import replacing
-from crawlrank.pipeline.data.parquet import CHECKED
+from crawlrank.pipeline.data.parquet import parquet_writer
 from crawlrank.pipeline.engines.contract import Engine
 from crawlrank.pipeline.engines.embedded.columns import capture_blocks
 from crawlrank.pipeline.options import FULL, RunOptions
@@ -170,8 +169,7 @@ def _rewrite_table(part: Path, output: Path, kept: Kept) -> Iterator[tuple[str, 
     begin = 0
     with (
         open_parquet(part) as source,
-        output.open("wb") as written,
-        pq.ParquetWriter(written, source.schema_arrow, compression="zstd", **CHECKED) as file,
+        parquet_writer(output, source.schema_arrow) as file,
     ):
         for number in range(source.num_row_groups):
             group = source.read_row_group(number)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import contextlib
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, count, islice
 from pathlib import Path
@@ -27,7 +27,13 @@ import pyarrow.parquet as pq
 from crawlrank.jobs.kernel.formats.datasets import CAPTURES, LINKS
 from crawlrank.jobs.kernel.formats.rows import UNKNOWN, UNLINKED_HOPS, Capture
 from crawlrank.jobs.kernel.storage.arrow_files import native_file, parquet_metadata
-from crawlrank.pipeline.data.parquet import CHECKED, opened_parquet, reading_parquet, schema_of
+from crawlrank.pipeline.data.parquet import (
+    CHECKED,
+    arrow_writer,
+    opened_parquet,
+    reading_parquet,
+    schema_of,
+)
 
 BLOCK = 1 << 18  # links
 BLOCK_STRINGS = 1 << 25  # bytes of distinct URIs, each of up to 8 KiB
@@ -156,10 +162,6 @@ class LinksWriter(_Writer):
         if len(columns[0]):
             self._write(pa.table(columns, self.schema))
 
-
-class BlocksWriter(LinksWriter):
-    """Writes blocks of links, some of each, beside or instead of pages."""
-
     def add_block(self, block: Block, kept: npt.NDArray[np.bool_]) -> None:
         """Links of a block that has no timestamps any more."""
         if kept.any():
@@ -246,27 +248,22 @@ def edges_of(block: Block) -> Edges:
     return Edges(len(block.targets), len(block.sources), target, source)
 
 
-class EdgesWriter(contextlib.AbstractContextManager["EdgesWriter"]):
-    """Writes the edges of a part, a batch of indices for each block, for a later step of the same
-    run: 4 to 8 bytes a link."""
+@contextlib.contextmanager
+def edges_writer(path: Path) -> Iterator[Callable[[Edges], None]]:
+    """A function that writes the edges of a block, for a later step of the same run: a batch of
+    indices, 4 to 8 bytes a link."""
+    with arrow_writer(path, EDGES_SCHEMA) as file:
 
-    def __init__(self, path: Path) -> None:
-        self._stream = path.open("wb")
-        options = pa.ipc.IpcWriteOptions(compression="lz4")
-        self._file = pa.ipc.new_file(self._stream, EDGES_SCHEMA, options=options)
+        def write(edges: Edges) -> None:
+            columns = [pa.array(edges.target), pa.array(edges.source)]
+            sizes = {"targets": str(edges.targets), "sources": str(edges.sources)}
+            file.write_batch(pa.record_batch(columns, EDGES_SCHEMA), sizes)
 
-    def add(self, edges: Edges) -> None:
-        columns = [pa.array(edges.target), pa.array(edges.source)]
-        sizes = {"targets": str(edges.targets), "sources": str(edges.sources)}
-        self._file.write_batch(pa.record_batch(columns, EDGES_SCHEMA), sizes)
-
-    def __exit__(self, *error: object) -> None:
-        with self._stream, self._file:
-            pass
+        yield write
 
 
 def written_edges(path: Path) -> Iterator[Edges]:
-    """The edges that an EdgesWriter has written."""
+    """The edges that `edges_writer` has written."""
     with native_file(path) as stream, pa.ipc.open_file(stream) as file:
         for number in range(file.num_record_batches):
             batch, sizes = file.get_batch_with_custom_metadata(number)

@@ -15,14 +15,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from crawlrank.jobs.kernel.errors import no_nodes
 from crawlrank.jobs.kernel.formats import datasets
 from crawlrank.pipeline.data.arrays import missing, numbered, open_ids, save
 from crawlrank.pipeline.data.csr import id_type
 from crawlrank.pipeline.data.database import read_ahead
-from crawlrank.pipeline.data.parquet import CHECKED, parquet_batches, schema_of
+from crawlrank.pipeline.data.parquet import parquet_batches, parquet_writer, schema_of
 from crawlrank.pipeline.ranking.classes import SpelledNodes, tie_weights
 
 NODE_BYTES = 16  # a key, with its output; gen-graph needs as much
@@ -81,13 +80,7 @@ def _noded(uris: Path, *, everything: bool) -> npt.NDArray[np.bool_]:
 def _write_map(uris: Path, ids: npt.NDArray[Any], path: Path) -> None:
     latest = -1
     encodings = {"id": "DELTA_BINARY_PACKED", "key": "DELTA_BYTE_ARRAY"}
-    with (
-        path.open("wb") as stream,
-        pq.ParquetWriter(
-            stream, SCHEMA, compression="zstd", use_dictionary=False, column_encoding=encodings,
-            **CHECKED,
-        ) as rows,
-    ):  # fmt: skip
+    with parquet_writer(path, SCHEMA, use_dictionary=False, column_encoding=encodings) as rows:
         for numbers, keys in read_ahead(_batches(uris, "key", keys=len(ids))):
             first = np.flatnonzero(np.diff(numbers, prepend=latest))  # spelling of each key
             latest = int(numbers[-1])

@@ -88,8 +88,7 @@ def join_scores(
     with (
         database(tmp, budget=left, threads=threads) as (db, _),
         replacing(output) as path,
-        path.open("wb") as stream,  # pyarrow takes names in UTF-8 only
-        scores_writer(stream) as file,
+        scores_writer(path) as file,
     ):
         feed(db, "placed", PLACED, rows)
         ordered = batches(db, "SELECT * FROM placed ORDER BY place")

@@ -27,7 +27,7 @@ from crawlrank.jobs.kernel.keys.keys import Www, forgetful_key_function
 from crawlrank.jobs.kernel.links.reference_kinds import links_at
 from crawlrank.pipeline.data.arrays import save
 from crawlrank.pipeline.data.database import batches, database
-from crawlrank.pipeline.data.parquet import CHECKED, schema_of
+from crawlrank.pipeline.data.parquet import parquet_writer, schema_of
 from crawlrank.pipeline.engines.embedded.extraction import PROCESS_BYTES, part_results
 from crawlrank.pipeline.engines.embedded.selection_parts import (
     TAKEN,
@@ -237,10 +237,7 @@ def write_folds(
     else:
         counters["unfolded.loop"] = len(hops) - len(ended)
     db.register("chain", chain)
-    with (
-        output.open("wb") as stream,
-        pq.ParquetWriter(stream, FOLDS_SCHEMA, compression="zstd", **CHECKED) as file,
-    ):
+    with parquet_writer(output, FOLDS_SCHEMA) as file:
         for batch in batches(db, f"FROM ({query}) ORDER BY key"):
             file.write_batch(batch.cast(FOLDS_SCHEMA))
             counters.update(f"folds.{kind}" for kind in batch["kind"].to_pylist())

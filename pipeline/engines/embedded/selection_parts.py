@@ -32,7 +32,7 @@ from crawlrank.jobs.kernel.storage.arrow_files import open_parquet
 from crawlrank.pipeline.data.workers import Tell
 from crawlrank.pipeline.engines.embedded.columns import (
     Block,
-    BlocksWriter,
+    LinksWriter,
     capture_blocks,
     dated_blocks,
 )
@@ -191,7 +191,7 @@ def select(part: SelectionPart, tell: Tell) -> Counter[str]:
     others = _others(part.folder / f"others-{part.number}.parquet")
     counters = Counter[str]()
     first = 0
-    with BlocksWriter(part.selected) as writer:
+    with LinksWriter(part.selected) as writer:
         for block in dated_blocks(part.links):
             groups, group = _grouped(block)
             verdict = verdicts[first : first + len(groups)][group]

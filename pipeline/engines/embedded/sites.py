@@ -35,14 +35,13 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from crawlrank.jobs.kernel.errors import BadInput, count_of
 from crawlrank.pipeline.data.arrays import Growing, open_array, release, save
 from crawlrank.pipeline.data.csr import OFFSETS, SOURCES, Csr, open_csr
 from crawlrank.pipeline.data.database import batches, database, feed
 from crawlrank.pipeline.data.graph import Positions
-from crawlrank.pipeline.data.parquet import CHECKED, parquet_batches, reading
+from crawlrank.pipeline.data.parquet import parquet_batches, parquet_writer, reading
 from crawlrank.pipeline.data.scores_file import SCORES, open_scores
 from crawlrank.pipeline.ranking.inputs import SiteBy, SiteWeight
 from crawlrank.pipeline.ranking.sites.graph import NAMES, SiteGraph, host_name
@@ -137,7 +136,7 @@ def _write_edges(db: duckdb.DuckDBPyConnection, output: Path) -> None:
 
 
 def _write_counts(db: duckdb.DuckDBPyConnection, path: Path) -> None:
-    with path.open("wb") as stream, pq.ParquetWriter(stream, COUNTED, **CHECKED) as file:
+    with parquet_writer(path, COUNTED, compression="snappy") as file:
         for batch in batches(db, OF_SITES):
             file.write_batch(batch.cast(COUNTED))
 
@@ -223,7 +222,7 @@ def write_sites(collapsed: Path, ranks: Path) -> None:
     scores = np.empty(sites.nodes)
     scores[sites.of_pages] = open_scores(ranks / SCORES, len(sites.of_pages))
     total = float(scores.sum())
-    with (ranks / SITES).open("wb") as stream, pq.ParquetWriter(stream, SCHEMA, **CHECKED) as file:
+    with parquet_writer(ranks / SITES, SCHEMA, compression="snappy") as file:
         for batch in parquet_batches(collapsed / SITES, COUNTED.names):
             some = scores[done : done + len(batch)]
             done += len(batch)

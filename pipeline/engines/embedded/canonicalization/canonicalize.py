@@ -30,7 +30,6 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from crawlrank.jobs.kernel.captures.choosing import NOTHING_LEFT, UNLISTED
 from crawlrank.jobs.kernel.formats import datasets
@@ -47,7 +46,7 @@ from crawlrank.jobs.kernel.keys.keys import (
 from crawlrank.pipeline.data.arrays import Growing, Int64Array
 from crawlrank.pipeline.data.csr import Ids, id_type
 from crawlrank.pipeline.data.database import batches, database, feed, read_ahead, write_behind
-from crawlrank.pipeline.data.parquet import CHECKED, parquet_batches, schema_of
+from crawlrank.pipeline.data.parquet import parquet_batches, parquet_writer, schema_of
 from crawlrank.pipeline.data.workers import Workers
 from crawlrank.pipeline.engines.embedded.canonicalization.spelling_table import UNSEEN, PartCounts
 from crawlrank.pipeline.engines.embedded.canonicalization.spellings import (
@@ -121,7 +120,8 @@ def canonicalize(
         left = budget - keys.nbytes - PROCESS_BYTES
         with database(setup.folder, budget=left, threads=threads) as (db, _):
             folded = respell(db, merges)
-            write_uris(map(keys.numbered, _sorted(db, merges, folds)), uris / URIS)
+            ordered = _sorted(db, merges, folds, bool(folded))
+            write_uris(map(keys.numbered, ordered), uris / URIS)
         PartNumbers(merges, keys).write_all(works, counts, numbers)
         return SpellingCounts(uris=keys.uris, keys=keys.count, folded=folded).with_parts(counts)
 
@@ -158,12 +158,13 @@ def usual_partitions(size: int, share: int, processes: int) -> int:
 
 
 def _sorted(
-    db: duckdb.DuckDBPyConnection, merges: list[PartitionWork], folds: Path | None
+    db: duckdb.DuckDBPyConnection, merges: list[PartitionWork], folds: Path | None, respelled: bool
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of all partitions by key, then uri. folds: keys and those that they fold into."""
+    """The rows of all partitions by key, then uri. folds: keys and those that they fold into.
+    respelled: whether there is a table of such keys."""
     feed(db, "spellings", POSITIONED, read_ahead(spellings(merges)))
     rows = "SELECT * FROM spellings"
-    if has_respelled(db):
+    if respelled:
         rows = f"""SELECT s.* REPLACE (coalesce(target_key, s.key) AS key) FROM ({rows}) s
             LEFT JOIN respelled ON respelled.key = s.key"""
     if folds:
@@ -179,14 +180,13 @@ def _sorted(
 
 
 CANDIDATES = pa.schema([("key", pa.string()), ("foreign_key", pa.string())])
-TABLE = "respelled"
-MAKE = f"""
+MAKE = """
 CREATE TABLE captured AS SELECT DISTINCT key FROM beyond WHERE captures > 0 AND
     (key IN (SELECT key FROM candidate) OR key IN (SELECT foreign_key FROM candidate));
 CREATE TABLE single AS SELECT foreign_key AS key, min(key) AS target_key, count(DISTINCT key) AS n
     FROM candidate SEMI JOIN captured USING (key)
     WHERE foreign_key NOT IN (SELECT key FROM captured) AND foreign_key <> key GROUP BY foreign_key;
-CREATE TABLE {TABLE} AS SELECT key, target_key FROM single WHERE n = 1;
+CREATE TABLE respelled AS SELECT key, target_key FROM single WHERE n = 1;
 """
 
 
@@ -209,11 +209,6 @@ def respell(db: duckdb.DuckDBPyConnection, merges: list[PartitionWork]) -> Count
     ((folds,),) = db.execute("SELECT count(*) FROM respelled").fetchall()
     ((several,),) = db.execute("SELECT count(*) FROM single WHERE n > 1").fetchall()
     return Counter({"folds.charset": folds, "unfolded.ambiguous": several})
-
-
-def has_respelled(db: duckdb.DuckDBPyConnection) -> bool:
-    rows = db.execute("SELECT 1 FROM duckdb_tables() WHERE table_name = $name", {"name": TABLE})
-    return bool(rows.fetchall())
 
 
 def _beyond(merges: list[PartitionWork]) -> Iterator[pa.RecordBatch]:
@@ -244,13 +239,9 @@ URIS_SCHEMA = schema_of(datasets.URIS.parquet_columns)
 def write_uris(rows: Iterable[pa.Table], path: Path) -> None:
     """Sorted strings share prefixes, which the encoding DELTA leaves out."""
     encodings = {"number": "DELTA_BINARY_PACKED", "key": DELTA, "uri": DELTA}
-    with (
-        path.open("wb") as stream,
-        pq.ParquetWriter(
-            stream, URIS_SCHEMA, compression="zstd", use_dictionary=["last"],
-            column_encoding=encodings, **CHECKED,
-        ) as file,
-    ):  # fmt: skip
+    with parquet_writer(
+        path, URIS_SCHEMA, use_dictionary=["last"], column_encoding=encodings
+    ) as file:
         write_behind(file, rows)
 
 

@@ -31,7 +31,7 @@ from crawlrank.jobs.kernel.keys.keys import KeyFunction, Www, forgetful_key_func
 from crawlrank.jobs.kernel.storage.arrow_files import native_file
 from crawlrank.pipeline.data.arrays import Growing, Int64Array
 from crawlrank.pipeline.data.memory import give_back
-from crawlrank.pipeline.data.parquet import reading_parquet
+from crawlrank.pipeline.data.parquet import arrow_writer, reading_parquet
 from crawlrank.pipeline.data.workers import Tell
 from crawlrank.pipeline.engines.embedded.canonicalization.spelling_table import (
     PIECE,
@@ -45,10 +45,10 @@ from crawlrank.pipeline.engines.embedded.canonicalization.spelling_table import 
 )
 from crawlrank.pipeline.engines.embedded.columns import (
     Block,
-    EdgesWriter,
     Indices,
     capture_blocks,
     edges_of,
+    edges_writer,
     link_blocks,
 )
 
@@ -111,12 +111,12 @@ class _Counting:
 
     def links(self, path: Path) -> None:
         folder = self._work.setup.edges
-        with EdgesWriter(folder / path.name) if folder else contextlib.nullcontext() as kept:
+        with edges_writer(folder / path.name) if folder else contextlib.nullcontext() as kept:
             for block in link_blocks(path):
                 self._count_dropped(block)
                 edges = edges_of(block)
                 if kept:
-                    kept.add(edges)
+                    kept(edges)
                 indices = LinkIndices(edges.target, edges.source)
                 self._add(indices, block.targets, block.sources)
 
@@ -153,8 +153,7 @@ class _Counting:
 
 def _write_batches(path: Path, rows: pa.RecordBatch, sizes: list[int]) -> None:
     """A file with a batch of each size."""
-    options = pa.ipc.IpcWriteOptions(compression="lz4")
-    with path.open("wb") as stream, pa.ipc.new_file(stream, rows.schema, options=options) as file:
+    with arrow_writer(path, rows.schema) as file:
         begin = 0
         for size in sizes:
             file.write_batch(rows[begin : begin + size])
@@ -218,11 +217,7 @@ def _add(counts: Int64Array, rows: Indices, batch: pa.RecordBatch) -> None:
 
 def _write(work: PartitionWork, uris: pa.StringArray, counts: Int64Array) -> None:
     key_of = forgetful_key_function(work.setup.www)
-    options = pa.ipc.IpcWriteOptions(compression="lz4")
-    with (
-        work.spellings.open("wb") as stream,
-        pa.ipc.new_file(stream, SCHEMA, options=options) as file,
-    ):
+    with arrow_writer(work.spellings, SCHEMA) as file:
         for begin in range(0, len(uris), PIECE):
             piece = uris[begin : begin + PIECE]
             keys = piece if work.setup.keyed else keys_of(piece, key_of)

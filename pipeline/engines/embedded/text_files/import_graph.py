@@ -18,7 +18,6 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.formats.lines import DUMMY, START_SCORE, parse_graph_line, parse_map_row
@@ -28,7 +27,7 @@ from crawlrank.pipeline.data.csr import id_type
 from crawlrank.pipeline.data.database import batches, database
 from crawlrank.pipeline.data.graph import CURE, refuse_node
 from crawlrank.pipeline.data.pairs import Pairs
-from crawlrank.pipeline.data.parquet import CHECKED
+from crawlrank.pipeline.data.parquet import parquet_writer
 from crawlrank.pipeline.engines.embedded.canonicalization.canonicalize import URIS, URIS_SCHEMA
 from crawlrank.pipeline.engines.embedded.gen_graph import write_graph
 from crawlrank.pipeline.engines.embedded.ids import IDS, MAP
@@ -178,10 +177,8 @@ def _write_names(keys: Iterator[pa.StringArray], nodes: int, output: Path) -> No
     np.save(output / "map" / IDS, np.arange(nodes, dtype=id_type(nodes)))
     begin = 0
     with (
-        (output / "map" / MAP).open("wb") as of_map,  # pyarrow takes names in UTF-8 only
-        (output / "uris" / URIS).open("wb") as of_uris,
-        pq.ParquetWriter(of_map, MAP_SCHEMA, compression="zstd", **CHECKED) as mapped,
-        pq.ParquetWriter(of_uris, URIS_SCHEMA, compression="zstd", **CHECKED) as uris,
+        parquet_writer(output / "map" / MAP, MAP_SCHEMA) as mapped,
+        parquet_writer(output / "uris" / URIS, URIS_SCHEMA) as uris,
     ):
         for key in keys:
             ids = np.arange(begin, begin + len(key))
