@@ -19,19 +19,17 @@ import math
 from collections.abc import Iterator
 from functools import cached_property
 
-from crawlrank.jobs.kernel.formats.order import ascending_id
 from crawlrank.jobs.kernel.formats.side_lines import SUMS, to_json
 from crawlrank.jobs.kernel.rank.equation import Teleport
 from crawlrank.jobs.kernel.rank.hits import HitsLine, Tally, format_hits_line, parse_hits_line
-from crawlrank.jobs.kernel.rank.plain_round import exact_parts
 from crawlrank.jobs.mapreduce.alone import main
-from crawlrank.jobs.mapreduce.job import Job, KeyValue
-from crawlrank.jobs.page_rank import CONTRIBUTION, STRUCTURE, bad_node
+from crawlrank.jobs.mapreduce.job import KeyValue
+from crawlrank.jobs.page_rank import ContributionsJob
 
 HUBS, AUTHORITIES = "hubs", "authorities"
 
 
-class HitsHalf(Job):
+class HitsHalf(ContributionsJob):
     DATASET = "turned"
 
     def configure_args(self) -> None:
@@ -54,8 +52,6 @@ class HitsHalf(Job):
 
     def load_args(self, args: list[str]) -> None:
         super().load_args(args)
-        self._sent: dict[bytes, list[float]] = {}
-        self._held = 0
         self._tally = Tally()
 
     @cached_property
@@ -82,37 +78,11 @@ class HitsHalf(Job):
 
     def map_line(self, line: bytes) -> Iterator[KeyValue]:
         row = parse_hits_line(line)
-        yield ascending_id(row.id), STRUCTURE + line
         value, ends = self._entering(row)
-        if value == 0:
-            return
-        for end in ends:
-            self._sent.setdefault(end, []).append(value)
-        self._held += len(ends)
-        if self._held >= self.COMBINED:
-            yield from self.map_end()
+        yield from self.sent(row.id, line, ends if value else [], value)
 
-    def map_end(self) -> Iterator[KeyValue]:
-        for end, values in self._sent.items():
-            numbers = values if len(values) == 1 else exact_parts(values)
-            yield ascending_id(end), CONTRIBUTION + b" ".join(repr(n).encode() for n in numbers)
-        self._sent.clear()
-        self._held = 0
-
-    def reduce_key(self, key: bytes, values: Iterator[bytes]) -> Iterator[bytes]:
-        terms: list[float] = []
-        lines: list[bytes] = []
-        for value in values:
-            if value[:1] == STRUCTURE:
-                lines.append(value[1:])
-            else:
-                terms.extend(map(float, value[1:].split(b" ")))
-                if len(terms) >= self.COMBINED:
-                    terms = exact_parts(terms)
-        if len(lines) == 1:
-            yield format_hits_line(self._summed(parse_hits_line(lines[0]), math.fsum(terms)))
-        else:
-            yield from bad_node(self, key[1:], len(lines))
+    def with_received(self, node: bytes, line: bytes, received: list[float]) -> bytes:
+        return format_hits_line(self._summed(parse_hits_line(line), math.fsum(received)))
 
     def _summed(self, line: HitsLine, new: float) -> HitsLine:
         tally = self._tally

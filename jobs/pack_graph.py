@@ -15,14 +15,12 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from crawlrank.jobs.kernel.formats.lines import DUMMY, parse_graph_line
 from crawlrank.jobs.kernel.formats.side_lines import PLAN, to_json
-from crawlrank.jobs.kernel.rank.equation import Teleport
 from crawlrank.jobs.kernel.rank.packed_graph import (
     Held,
     NodeIds,
@@ -37,23 +35,14 @@ from crawlrank.jobs.kernel.rank.packed_round import GroupSums, Partition, flows_
 from crawlrank.jobs.kernel.rank.packing import Writer, from_text, pieces, to_text
 from crawlrank.jobs.mapreduce.alone import main
 from crawlrank.jobs.mapreduce.job import KeyValue, PackedJob
-from crawlrank.jobs.page_rank import bad_node
+from crawlrank.jobs.page_rank import TeleportJob, bad_node
 
 HELD = 1 << 19  # edges, or nodes, in the memory of a task before they are sent
 LINES, TARGETS, DUMMIES, DANGLES = b"L", b"T", b"D", b"N"
 
 
-class PackGraph(PackedJob):
+class PackGraph(PackedJob, TeleportJob):
     DATASET = "structure"
-
-    def configure_args(self) -> None:
-        super().configure_args()
-        self.add_file_arg("--teleport", help="weights of pages; set by the driver")
-
-    @cached_property
-    def _teleport(self) -> Teleport | None:
-        """Read when it is needed, as in the driver the file has another path."""
-        return Teleport(self.options.teleport) if self.options.teleport else None
 
     def load_args(self, args: list[str]) -> None:
         super().load_args(args)
@@ -132,7 +121,7 @@ class PackGraph(PackedJob):
             linking, first = packed["linking"], packed["state"]["plain"]
             report["scores"] = math.fsum([*first.tolist(), *packed["dangling"]["plain"].tolist()])
             sizes = linking["groups"] + linking["dangling"]
-            report["groups"] = (groups.weights if self._teleport else sizes).tolist()
+            report["groups"] = (groups.weights if self.teleport else sizes).tolist()
             report["steering"] = groups.as_json()
             positions = report["sections"] = dict[str, list[int]]()
             for name, arrays in packed.items():
@@ -141,9 +130,9 @@ class PackGraph(PackedJob):
 
     def _sections(self, own: int, held: Held, incoming: Mapping[int, NodeIds]) -> Sections:
         """The sections, with the weights of nodes, if there are any, as the first scores."""
-        if not self._teleport:
+        if not self.teleport:
             return sections(own, held, incoming, self.plan.ranges)
-        weights = self._teleport.of_all(held.ids)
+        weights = self.teleport.of_all(held.ids)
         packed = sections(own, held._replace(scores=weights), incoming, self.plan.ranges)
         links = held.degrees > 0
         packed["teleport"] = {"weights": np.concatenate((weights[links], weights[~links]))}

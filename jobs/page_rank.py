@@ -15,8 +15,9 @@ the new score is the same, bit for bit, however the graph was split.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
+from typing import Any
 
 from crawlrank.jobs.kernel.errors import count_of
 from crawlrank.jobs.kernel.formats.lines import DUMMY, format_graph_line, parse_graph_line
@@ -31,7 +32,79 @@ from crawlrank.jobs.mapreduce.job import Job, KeyValue
 CONTRIBUTION, STRUCTURE = b"C", b"S"
 
 
-class PageRank(Job):
+class TeleportJob(Job):
+    """A job that may know how often a reader starts anew at each page."""
+
+    def configure_args(self) -> None:
+        super().configure_args()
+        self.add_file_arg("--teleport", help="weights of pages; set by the driver")
+
+    @cached_property
+    def teleport(self) -> Teleport | None:
+        """Read when the first line needs it, as in the driver the file has another path."""
+        return Teleport(self.options.teleport) if self.options.teleport else None
+
+
+class ContributionsJob(Job):
+    """Each page, which has one line, sends a value along its links; the values that reach a page
+    meet its line. A mapper holds the values, at most COMBINED, to send those to the same page
+    together."""
+
+    def load_args(self, args: list[str]) -> None:
+        super().load_args(args)
+        self._sent: dict[bytes, list[Any]] = {}
+        self._held = 0
+
+    def sent(self, node: bytes, line: bytes, ends: list[bytes], value: Any) -> Iterator[KeyValue]:
+        """The line of a page, which sends a value to these ends."""
+        yield ascending_id(node), STRUCTURE + line
+        for end in ends:
+            self._sent.setdefault(end, []).append(value)
+        self._held += len(ends)
+        if self._held >= self.COMBINED:
+            yield from self.map_end()
+
+    def map_end(self) -> Iterator[KeyValue]:
+        for end, values in self._sent.items():
+            yield ascending_id(end), CONTRIBUTION + self.joined(values)
+        self._sent.clear()
+        self._held = 0
+
+    def reduce_key(self, key: bytes, values: Iterator[bytes]) -> Iterator[bytes]:
+        received: list[Any] = []
+        lines: list[bytes] = []
+        for value in values:
+            if value[:1] == STRUCTURE:
+                lines.append(value[1:])
+            else:
+                received.extend(self.parted(value[1:]))
+                if len(received) >= self.COMBINED:
+                    received = self.combined(received)
+        node = key if key == DUMMY else key[1:]
+        if len(lines) == 1:
+            yield self.with_received(node, lines[0], received)
+        else:
+            yield from bad_node(self, node, len(lines))
+
+    def with_received(self, node: bytes, line: bytes, received: list[Any]) -> bytes:
+        """The new line of a page, of its line and the values that reached it."""
+        raise NotImplementedError
+
+    # values are numbers, unless a subclass has others
+
+    def joined(self, values: list[Any]) -> bytes:
+        numbers = values if len(values) == 1 else exact_parts(values)
+        return b" ".join(repr(number).encode() for number in numbers)
+
+    def parted(self, text: bytes) -> Iterable[Any]:
+        return map(float, text.split(b" "))
+
+    def combined(self, values: list[Any]) -> list[Any]:
+        """Fewer values that stand for these."""
+        return exact_parts(values)
+
+
+class PageRank(ContributionsJob, TeleportJob):
     DATASET = "ranks"
 
     def configure_args(self) -> None:
@@ -48,67 +121,31 @@ class PageRank(Job):
             default=RECIPE.damping,
             help="the share of a page's score that its links pass on",
         )
-
-        self.add_file_arg("--teleport", help="weights of pages; set by the driver")
         self.add_passthru_arg(
             "--from-teleport", action="store_true", help="the scores that enter are these weights"
         )
 
     def load_args(self, args: list[str]) -> None:
         super().load_args(args)
-        self._contributions: dict[bytes, list[float]] = {}
-        self._held = 0
         self._equation = Equation(self.options.damping)
         self._tally = RoundTally(self.options.shift, self._equation)
-
-    @cached_property
-    def _teleport(self) -> Teleport | None:
-        """Read when the first line needs it, as in the driver the file has another path."""
-        return Teleport(self.options.teleport) if self.options.teleport else None
 
     def _entering(self, line: bytes) -> GraphLine:
         """The line, with the score that enters the round."""
         row = parse_graph_line(line)
-        if self.options.from_teleport and self._teleport:
-            row = row._replace(score=self._teleport.of(row.id))
+        if self.options.from_teleport and self.teleport:
+            row = row._replace(score=self.teleport.of(row.id))
         return row
 
     def map_line(self, line: bytes) -> Iterator[KeyValue]:
         node, score, targets = self._entering(line)
-        yield ascending_id(node), STRUCTURE + line
-        contribution = score / len(targets)
-        for target in targets:
-            self._contributions.setdefault(target, []).append(contribution)
-        self._held += len(targets)
-        if self._held >= self.COMBINED:
-            yield from self.map_end()
+        yield from self.sent(node, line, targets, score / len(targets))
 
-    def map_end(self) -> Iterator[KeyValue]:
-        for target, values in self._contributions.items():
-            numbers = values if len(values) == 1 else exact_parts(values)
-            sent = b" ".join(repr(number).encode() for number in numbers)
-            yield ascending_id(target), CONTRIBUTION + sent
-        self._contributions.clear()
-        self._held = 0
-
-    def reduce_key(self, key: bytes, values: Iterator[bytes]) -> Iterator[bytes]:
-        contributions: list[float] = []
-        lines: list[bytes] = []
-        for value in values:
-            if value[:1] == STRUCTURE:
-                lines.append(value[1:])
-            else:
-                contributions.extend(map(float, value[1:].split(b" ")))
-                if len(contributions) >= self.COMBINED:
-                    contributions = exact_parts(contributions)
-        if len(lines) == 1:
-            yield self._scored(self._entering(lines[0]), contributions)
-        else:
-            node = key if key == DUMMY else key[1:]
-            yield from bad_node(self, node, len(lines))
+    def with_received(self, node: bytes, line: bytes, received: list[float]) -> bytes:
+        return self._scored(self._entering(line), received)
 
     def _scored(self, line: GraphLine, contributions: list[float]) -> bytes:
-        weight = self._teleport.of(line.id) if self._teleport else 1.0
+        weight = self.teleport.of(line.id) if self.teleport else 1.0
         score = new_score(contributions, self._equation, weight)
         if line.id == DUMMY:
             self._tally.add_dummy(line.score, score)
