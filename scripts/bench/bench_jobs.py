@@ -22,7 +22,7 @@ from crawlrank.jobs.mapreduce.job import Job
 from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.jobs.mapreduce.runners.local import LocalRunner
 from crawlrank.pipeline.engines.text import steps
-from crawlrank.pipeline.engines.text.rounds import plain_rounds
+from crawlrank.pipeline.engines.text.rounds import PlainRounds
 from crawlrank.pipeline.ranking.options import Stop
 
 Row = dict[str, Any]
@@ -121,7 +121,7 @@ def chain(out: Path, links: Path, captures: Path, launcher: Launcher) -> None:
     steps.canonicalize([links], [captures], canonical, uris, launcher)
     steps.assign_ids([canonical], [uris], numbered, mapped, launcher)
     steps.gen_graph([numbered], [], graph, launcher)
-    ranks, _ = plain_rounds(graph, out / "rounds", launcher, Stop(iterations=1))
+    ranks, _ = PlainRounds(graph, out / "rounds", launcher, Stop(iterations=1)).run()
     steps.join_scores([Path(ranks)], [mapped], uris, out / "scores", launcher)
 
 

@@ -34,8 +34,8 @@ from crawlrank.jobs.mapreduce.job import Job
 from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.jobs.mapreduce.runners.local import LocalRunner
 from crawlrank.pipeline.data.graph import Graph, read_graph
-from crawlrank.pipeline.engines.text.packed_ranking import rank_packed
-from crawlrank.pipeline.engines.text.rounds import plain_rounds
+from crawlrank.pipeline.engines.text.packed_ranking import PackedRounds
+from crawlrank.pipeline.engines.text.rounds import PlainRounds
 from crawlrank.pipeline.estimate.sample import tree
 from crawlrank.pipeline.ranking.options import Round, Stop
 
@@ -173,7 +173,7 @@ def packed_seconds(
         tempfile.TemporaryDirectory(dir=folder) as work,
         contextlib.suppress(NotConverged),
     ):
-        rank_packed(graph, Path(work), launched, UNREACHED, None, note, partitions)
+        PackedRounds(graph, Path(work), launched, UNREACHED, [], note, partitions=partitions).run()
     one = float(np.median(np.diff(times)))
     around = cpu() - begin - (times[-1] - times[0]) - one
     return one, around, entries[-1]["partitions"], entries[-1]["edges"]
@@ -182,7 +182,7 @@ def packed_seconds(
 def plain_seconds(folder: Path, graph: Path) -> float:
     with launcher() as local, tempfile.TemporaryDirectory(dir=folder) as work:
         begin = cpu()
-        plain_rounds(graph, Path(work), local, Stop(iterations=1))
+        PlainRounds(graph, Path(work), local, Stop(iterations=1)).run()
         return cpu() - begin
 
 
@@ -195,9 +195,9 @@ def rounds_of(name: str, path: Path | str) -> Iterator[dict[str, Any]]:
     for partitions in (8, 64):
         with tempfile.TemporaryDirectory() as work:
             inline = Launcher("inline", Path(work), ranges=partitions)
-            _, rounds = rank_packed(
+            _, rounds = PackedRounds(
                 path, Path(work, "rounds"), inline, Stop(tolerance=TOLERANCE), partitions=partitions
-            )
+            ).run()
         yield {
             "graph": name, "nodes": graph.nodes, "edges": graph.edges, "partitions": partitions,
             "rounds": len(rounds), "plain": plain, "share": len(rounds) / plain,
@@ -232,7 +232,7 @@ def peaks(folder: Path, partitions: int) -> dict[str, float]:
         contextlib.suppress(NotConverged),
     ):
         stop = Stop(tolerance=1e-15, max_rounds=2)
-        rank_packed(folder / "made.txt", Path(work), local, stop, partitions=partitions)
+        PackedRounds(folder / "made.txt", Path(work), local, stop, partitions=partitions).run()
     ended.set()
     looker.join()
     return found

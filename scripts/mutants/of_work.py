@@ -53,7 +53,7 @@ EDITS: dict[str, tuple[Edit, ...]] = {
         Edit(
             "hits-of-jobs-forgets-what-it-knew",
             "pipeline/engines/text/hits_rounds.py",
-            "Passed(**rounds[-1][STATE]) if rounds else Passed()",
+            "Passed(**self.rounds[-1][STATE]) if self.rounds else Passed()",
             "Passed()",
             "tests/pipeline/engines/text/test_hits_rounds.py::test_going_on_after_each_round",
         ),

@@ -20,7 +20,7 @@ from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.pipeline.data.csr import open_csr
 from crawlrank.pipeline.engines.contract import Ranking
 from crawlrank.pipeline.engines.embedded.ranks import rank
-from crawlrank.pipeline.engines.text.packed_ranking import rank_packed
+from crawlrank.pipeline.engines.text.packed_ranking import PackedRounds
 from crawlrank.pipeline.ranking.methods import METHODS
 from crawlrank.pipeline.ranking.options import Stop
 
@@ -48,7 +48,7 @@ def lines(tmp_path_factory: pytest.TempPathFactory) -> Path:
     work = copy_of(run, tmp_path_factory.mktemp("lines") / "work")
     stop, launcher = Stop(tolerance=1e-14, max_rounds=2), Launcher("inline", work.parent)
     with pytest.raises(NotConverged):
-        rank_packed(work / "graph", work / "rounds", launcher, stop, partitions=2)
+        PackedRounds(work / "graph", work / "rounds", launcher, stop, partitions=2).run()
     return work
 
 

@@ -30,7 +30,7 @@ from crawlrank.jobs.kernel.formats.side_lines import side_name
 from crawlrank.jobs.kernel.storage import stores
 from crawlrank.jobs.mapreduce.launch import launch
 from crawlrank.jobs.mapreduce.launcher import Launcher
-from crawlrank.pipeline.engines.text.packed_ranking import rank_packed
+from crawlrank.pipeline.engines.text.packed_ranking import PackedRounds
 from crawlrank.pipeline.ranking.options import Stop
 
 ARCHIVES = [
@@ -173,7 +173,9 @@ def test_packed_rounds_between_partitions_give_the_same_bits(
     found = []
     for launcher, where in ((far, stores.join(data, "graph")), (inline(tmp_path), graph)):
         folder = stores.join(data, "rounds") if launcher.data else tmp_path / "rounds"
-        ranks, rounds = rank_packed(where, folder, launcher, Stop(tolerance=1e-2), partitions=4)
+        ranks, rounds = PackedRounds(
+            where, folder, launcher, Stop(tolerance=1e-2), partitions=4
+        ).run()
         lines = sorted(stores.lines(ranks) if launcher.data else dataset(Path(ranks)))
         told = [{**entry, "seconds": 0} for entry in rounds]
         found.append(([line.rstrip() for line in lines if not side_name(line)], told))

@@ -31,7 +31,7 @@ from crawlrank.pipeline.data.graph import read_graph
 from crawlrank.pipeline.engines.contract import Ranking, ValidationInput
 from crawlrank.pipeline.engines.text import steps
 from crawlrank.pipeline.engines.text.extraction import ClusterExtraction, extract_here
-from crawlrank.pipeline.engines.text.hits_rounds import hits_rounds
+from crawlrank.pipeline.engines.text.hits_rounds import HitsRounds
 from crawlrank.pipeline.engines.text.rounds import checkpoint, rank, scores_in
 from crawlrank.pipeline.engines.text.steps import select_links
 from crawlrank.pipeline.precedence.caveats import LinkCounts
@@ -139,9 +139,9 @@ class TextEngine:
             weights, file = ranking.inputs.get("weights"), None
             if weights is not None:
                 file = write_teleport(tmp / FILE, relevance_of(weights))
-            to = (self.at("graph"), folder, self.launcher, stop, rounds, on_round, file)
+            work = HitsRounds(self.at("graph"), folder, self.launcher, stop, rounds, on_round, file)
             try:
-                _, rounds = hits_rounds(*to)
+                _, rounds = work.run()
             except NotConverged:
                 self._put_hits(folder)
                 raise

@@ -21,8 +21,7 @@ eigenvalue, hundreds of rounds are needed.
 from __future__ import annotations
 
 import math
-import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from crawlrank.jobs.hits_half import AUTHORITIES, HUBS, HitsHalf
@@ -32,13 +31,13 @@ from crawlrank.jobs.kernel.rank.plain_round import UNIT
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl
 from crawlrank.jobs.kernel.storage.stores import join, remove, staged
 from crawlrank.jobs.mapreduce.launch import launch
-from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.jobs.mapreduce.outcome import MappedInputs
 from crawlrank.jobs.page_rank import PageRank
 from crawlrank.jobs.turn_links import TurnLinks
+from crawlrank.pipeline.engines.text.job_rounds import JobRounds
 from crawlrank.pipeline.ranking.hits.lanczos import CHANCE, ENDED
 from crawlrank.pipeline.ranking.hits.method import of_probabilities, without_gap, without_links
-from crawlrank.pipeline.ranking.options import OnRound, Round, Stop
+from crawlrank.pipeline.ranking.options import Round
 
 TURNED, RANKS, HUBS_OF_RANKS = "turned", "ranks", "hubs"
 STATE = "hits"  # of a round's entry
@@ -78,63 +77,32 @@ class Passed:
         return [f"{name}={number!r}" for name, number in lengths.items()]
 
 
-def hits_rounds(
-    graph: PathOrUrl,
-    folder: PathOrUrl,
-    launcher: Launcher,
-    stop: Stop,
-    rounds: list[Round] | None = None,
-    on_round: OnRound = lambda entry, rounds: True,
-    relevance: Path | None = None,
-) -> tuple[PathOrUrl, list[Round]]:
-    """Rank as rounds.rank does. The datasets `ranks` and `hubs` in the folder have the scores, also
-    where NotConverged is raised. relevance: a file of equation.py. Raises BadInput for a graph
-    without links that count, and one whose largest singular values are equal."""
-    rounds = list(rounds or ())
-    work = _Passes(graph, folder, launcher, stop, relevance, rounds)
-    work.begin()
-    replaced: list[PathOrUrl] = []
-    while not stop.over(rounds):
-        started, before = time.monotonic(), work.current
-        entry = work.probe() if work.wants_probe else work.turn()
-        rounds.append({**entry, "seconds": round(time.monotonic() - started, 3)})
-        replaced.append(before)
-        if on_round(rounds[-1], rounds):
-            while replaced:
-                remove(replaced.pop())
-    ranks = work.settle()
-    if not stop.reached(rounds):
-        raise stop.not_converged(rounds, "HITS")
-    return ranks, rounds
+@dataclass
+class HitsRounds(JobRounds):
+    """Rounds of HITS: passes and probes. The datasets `ranks` and `hubs` in the folder have the
+    scores, also where NotConverged is raised. relevance: a file of equation.py. Raises BadInput for
+    a graph without links that count, and one whose largest singular values are equal."""
 
+    title = "HITS"
+    relevance: Path | None = None
+    passed: Passed = field(init=False)
 
-class _Passes:
-    """The jobs, and the driver's state between them."""
-
-    def __init__(
-        self,
-        graph: PathOrUrl,
-        folder: PathOrUrl,
-        launcher: Launcher,
-        stop: Stop,
-        relevance: Path | None,
-        rounds: list[Round],
-    ) -> None:
-        self.graph, self.folder, self.launcher, self.stop = graph, folder, launcher, stop
-        self.relevance, self.rounds = relevance, rounds
-        self.passed = Passed(**rounds[-1][STATE]) if rounds else Passed()
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.passed = Passed(**self.rounds[-1][STATE]) if self.rounds else Passed()
 
     @property
-    def current(self) -> PathOrUrl:
-        """The lines after the last round."""
-        return join(self.folder, f"round-{len(self.rounds)}" if self.rounds else TURNED)
+    def state(self) -> PathOrUrl:
+        return super().state or self.at(TURNED)
 
     def begin(self) -> None:
-        """The lines to start from."""
         if not self.rounds:
-            with staged(self.current) as stage:
+            with staged(self.state) as stage:
                 origin = MappedInputs(PageRank, [], [self.graph])
                 launch(TurnLinks, [self.graph], stage, self.launcher, origin=origin)
+
+    def turn(self) -> Round:
+        return self.probe() if self.wants_probe else self.complete_pass()
 
     @property
     def wants_probe(self) -> bool:
@@ -150,9 +118,9 @@ class _Passes:
             return merged(launch(HitsHalf, [lines], stage, self.launcher, args).sums)
 
     def _next(self) -> PathOrUrl:
-        return join(self.folder, f"round-{len(self.rounds) + 1}")
+        return self.round_at(len(self.rounds) + 1)
 
-    def turn(self) -> Round:
+    def complete_pass(self) -> Round:
         """A pass: hubs of authorities, then authorities of hubs."""
         with self.launcher.workplace("hubs") as tmp:
             grows = self.passed.theta / self.passed.authority_length
@@ -181,16 +149,16 @@ class _Passes:
     def _with_authorities(self, tmp: PathOrUrl) -> PathOrUrl:
         """The current lines, or others with the same hubs and their authorities."""
         if not self.passed.probed:
-            return self.current
+            return self.state
         lines = join(tmp, "restored")
-        self._authorities(self.current, lines)
+        self._authorities(self.state, lines)
         return lines
 
     def probe(self) -> Round:
         """A step of the power method on what is orthogonal to the hubs."""
         with self.launcher.workplace("probe") as tmp:
             there = join(tmp, "there")
-            self._half(self.current, there, AUTHORITIES, "--probe")
+            self._half(self.state, there, AUTHORITIES, "--probe")
             sums = self._half(there, self._next(), HUBS, "--probe", "--authority-length=1.0")
             self._step(sums)
             return self._entry(sums)
@@ -239,7 +207,7 @@ class _Passes:
 
     def settle(self) -> PathOrUrl:
         """The scores and the hubs of the last round as datasets of their own."""
-        ranks, hubs = join(self.folder, RANKS), join(self.folder, HUBS_OF_RANKS)
+        ranks, hubs = self.at(RANKS), self.at(HUBS_OF_RANKS)
         for folder in (ranks, hubs):
             remove(folder)  # of a killed run
         with self.launcher.workplace("settled") as tmp:

@@ -19,9 +19,8 @@ from __future__ import annotations
 
 import json
 import math
-import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
@@ -47,9 +46,10 @@ from crawlrank.jobs.pack_graph import PackGraph
 from crawlrank.jobs.packed_round import PackedRound
 from crawlrank.jobs.page_rank import PageRank
 from crawlrank.jobs.unpack_ranks import UnpackRanks
+from crawlrank.pipeline.engines.text.job_rounds import JobRounds
 from crawlrank.pipeline.ranking.acceleration import Groups, Products, Steering
 from crawlrank.pipeline.ranking.certificate import check_start, round_entry
-from crawlrank.pipeline.ranking.options import OnRound, Round, Stop
+from crawlrank.pipeline.ranking.options import Round
 
 STRUCTURE, RANKS = "structure", "ranks"
 NOTE = "_plan.json"
@@ -66,63 +66,38 @@ class Structure:
     sizes: list[float]
 
 
-def rank_packed(
-    graph: PathOrUrl,
-    folder: PathOrUrl,
-    launcher: Launcher,
-    stop: Stop,
-    rounds: list[Round] | None = None,
-    on_round: OnRound = lambda entry, rounds: True,
-    partitions: int | None = None,
-    equation: Equation = RECIPE,
-    teleport: Path | None = None,
-) -> tuple[PathOrUrl, list[Round]]:
-    """Rank as rounds.rank does, to a tolerance. partitions: at most; by default according to the
-    size of the graph. The dataset is `ranks` in the folder, also where NotConverged is raised."""
-    rounds = list(rounds or ())
-    work = _Work(graph, folder, launcher, stop.tolerance, equation, teleport)
-    if not (rounds and work.resume(len(rounds))):
-        rounds = []
-        work.pack(partitions)
-    replaced = [work.at(f"round-{len(rounds)}")] if rounds else []
-    while not stop.over(rounds):
-        started, number = time.monotonic(), len(rounds) + 1
-        sums = work.round(number)
-        entry = round_entry(number, sums, time.monotonic() - started)
+@dataclass
+class PackedRounds(JobRounds):
+    """Packed rounds, to a tolerance. partitions: at most; by default those of the launcher, or
+    according to the size of the graph. The dataset is `ranks` in the folder, also where
+    NotConverged is raised."""
+
+    equation: Equation = RECIPE
+    teleport: Path | None = None
+    partitions: int | None = None
+    structure: Structure = field(init=False)
+    plan: Plan = field(init=False)
+    steering: Steering = field(init=False)
+
+    def begin(self) -> None:
+        if not (self.rounds and self.resume(len(self.rounds))):
+            self.rounds = []
+            self.pack()
+
+    def turn(self) -> Round:
+        number = len(self.rounds) + 1
+        sums = self.round(number)
+        entry = round_entry(number, sums, 0.0)
         del entry["next_shift"]  # of plain rounds
-        entry |= {"partitions": len(work.plan.structure), "dummy": sums.dummy_new}
-        rounds.append(entry)
-        if on_round(entry, rounds):
-            while replaced:
-                remove(replaced.pop())
-        replaced.append(work.at(f"round-{number}"))
-    ranks = work.unpack(len(rounds), rounds[-1]["dummy"])
-    if not stop.reached(rounds):
-        raise stop.not_converged(rounds)
-    return ranks, rounds
+        return {**entry, "partitions": len(self.plan.structure), "dummy": sums.dummy_new}
 
-
-class _Work:
-    """The jobs, and the driver's state between them."""
-
-    structure: Structure
-    plan: Plan
-    steering: Steering
-
-    def __init__(
-        self,
-        graph: PathOrUrl,
-        folder: PathOrUrl,
-        launcher: Launcher,
-        tolerance: float,
-        equation: Equation,
-        teleport: Path | None,
-    ) -> None:
-        self.graph, self.folder, self.launcher = graph, folder, launcher
-        self.tolerance, self.equation, self.teleport = tolerance, equation, teleport
-
-    def at(self, name: str) -> PathOrUrl:
-        return join(self.folder, name)
+    def settle(self) -> PathOrUrl:
+        plan = replace(
+            self._plan_for_tasks(f"round-{len(self.rounds)}"), dummy=self.rounds[-1]["dummy"]
+        )
+        with staged(self.at(RANKS)) as folder:
+            self._launch(UnpackRanks, folder, plan)
+        return self.at(RANKS)
 
     def _launch(self, job: type[PackedJob], output: PathOrUrl, plan: Plan) -> Outcome:
         """Run a job, PackGraph on the graph, others on the partitions."""
@@ -143,7 +118,8 @@ class _Work:
         path.write_text("".join(f"{' '.join(map(str, share))}\n" for share in shares))
         return path
 
-    def pack(self, partitions: int | None) -> None:
+    def pack(self) -> None:
+        partitions = self.partitions or self.launcher.partitions
         plan = plan_of(self.graph, self.launcher, partitions)
         with staged(self.at(STRUCTURE)) as folder:
             self._begin(plan, _reports(self._launch(PackGraph, folder, plan)))
@@ -188,7 +164,7 @@ class _Work:
         """The plan with parts by their paths or URLs."""
         return replace(
             self.plan,
-            tolerance=self.tolerance,
+            tolerance=self.stop.tolerance,
             damping=self.equation.damping,
             structure=self._absolute(STRUCTURE, self.plan.structure),
             state=self._absolute(states, self.plan.state),
@@ -239,12 +215,6 @@ class _Work:
             flows[first : first + own] += rows
             weights[first : first + own] += steering["weights"]
         return Groups(flows, weights)
-
-    def unpack(self, number: int, dummy: float) -> PathOrUrl:
-        plan = replace(self._plan_for_tasks(f"round-{number}"), dummy=dummy)
-        with staged(self.at(RANKS)) as folder:
-            self._launch(UnpackRanks, folder, plan)
-        return self.at(RANKS)
 
 
 def _products(reports: PartitionReports) -> Products:

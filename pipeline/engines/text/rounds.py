@@ -5,25 +5,24 @@
 
 Dangling nodes point to dummy. Every round checks that the sum of all scores is still N + 1. The
 last round is round K, or the first whose certificate |x' - x*|_1 / |x'|_1 is at most the tolerance.
-A finished round is a folder `round-K` and an entry in a list of rounds. After an interruption,
-ranking continues from the last of them.
 """
 
 from __future__ import annotations
 
-import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from crawlrank.jobs.kernel.rank.equation import RECIPE, Equation
 from crawlrank.jobs.kernel.rank.plain_round import RoundSums
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl
-from crawlrank.jobs.kernel.storage.stores import join, remove, staged
+from crawlrank.jobs.kernel.storage.stores import join, staged
 from crawlrank.jobs.mapreduce.launch import launch
 from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.jobs.mapreduce.outcome import Outcome
 from crawlrank.jobs.page_rank import PageRank
 from crawlrank.pipeline.engines.text.hits_rounds import STATE
-from crawlrank.pipeline.engines.text.packed_ranking import rank_packed
+from crawlrank.pipeline.engines.text.job_rounds import JobRounds
+from crawlrank.pipeline.engines.text.packed_ranking import PackedRounds
 from crawlrank.pipeline.ranking.certificate import check_mass, check_start, round_entry
 from crawlrank.pipeline.ranking.options import OnRound, Round, Stop
 
@@ -40,20 +39,18 @@ def rank(
     equation: Equation = RECIPE,
     teleport: Path | None = None,
 ) -> tuple[PathOrUrl, list[Round]]:
-    """Iterate on `graph`; returns the dataset of the scores and the entries of all rounds.
+    """Iterate on `graph`, as JobRounds says; returns the dataset of the scores and the entries of
+    all rounds.
 
-    Exactly K rounds are the recipe's, plain_rounds; others are packed (packed_ranking.py).
+    Exactly K rounds are the recipe's, PlainRounds; others are packed (packed_ranking.py).
 
-    folder: of the folders `round-K`. rounds: entries of rounds done before, to continue after them.
-    on_round: called after each round, once its folder is in place; returns whether its entry is
-    saved, so that earlier folders may be removed. teleport: a file of weights of pages
-    (jobs/kernel/rank/equation.py); None: all are 1. Raises NotConverged with the scores kept,
-    BadInput for a graph that does not start with the sum N + 1, JobFailed when mass is lost.
+    teleport: a file of weights of pages (jobs/kernel/rank/equation.py); None: all are 1. Raises
+    NotConverged with the scores kept, BadInput for a graph that does not start with the sum N + 1,
+    JobFailed when mass is lost.
     """
-    if stop.iterations is None:
-        of = launcher.partitions
-        return rank_packed(graph, folder, launcher, stop, rounds, on_round, of, equation, teleport)
-    return plain_rounds(graph, folder, launcher, stop, rounds, on_round, equation, teleport)
+    ranking = PackedRounds if stop.iterations is None else PlainRounds
+    before = rounds or []
+    return ranking(graph, folder, launcher, stop, before, on_round, equation, teleport).run()
 
 
 def scores_in(folder: PathOrUrl, stop: Stop, rounds: list[Round]) -> PathOrUrl:
@@ -70,51 +67,27 @@ def checkpoint(stop: Stop, rounds: list[Round]) -> tuple[str, ...]:
     return (last,) if stop.iterations is not None else ("rounds/structure", last)
 
 
-def plain_rounds(
-    graph: PathOrUrl,
-    folder: PathOrUrl,
-    launcher: Launcher,
-    stop: Stop,
-    rounds: list[Round] | None = None,
-    on_round: OnRound = lambda entry, rounds: True,
-    equation: Equation = RECIPE,
-    teleport: Path | None = None,
-) -> tuple[PathOrUrl, list[Round]]:
-    """Rank by plain rounds, to any stop."""
-    rounds = list(rounds or ())
-    current = join(folder, f"round-{len(rounds)}") if rounds else graph
-    replaced: list[PathOrUrl] = []
-    while not stop.reached(rounds):
-        if stop.exhausted(rounds):
-            raise stop.not_converged(rounds)
-        started = time.monotonic()
-        output = join(folder, f"round-{len(rounds) + 1}")
-        outcome = _round(current, output, launcher, rounds, equation, teleport)
-        entry = round_entry(len(rounds) + 1, _sums(outcome, current), time.monotonic() - started)
-        rounds.append(entry)
-        replaced += [current] if current != graph else []
-        current = output
-        if on_round(entry, rounds):
-            while replaced:
-                remove(replaced.pop())
-    return current, rounds
+@dataclass
+class PlainRounds(JobRounds):
+    """Plain rounds, to any stop."""
 
+    equation: Equation = RECIPE
+    teleport: Path | None = None
 
-def _round(
-    graph: PathOrUrl,
-    output: PathOrUrl,
-    launcher: Launcher,
-    rounds: list[Round],
-    equation: Equation,
-    teleport: Path | None,
-) -> Outcome:
-    shift = rounds[-1]["next_shift"] if rounds else 0.0
-    # digits rather than an exponent: argparse takes "-1e-05" for an option
-    args = ["--shift", f"{shift:.20f}", "--damping", repr(equation.damping)]
-    if teleport:
-        args += ["--teleport", str(teleport), *(["--from-teleport"] if not rounds else [])]
-    with staged(output) as stage:
-        return launch(PageRank, [graph], stage, launcher, args)
+    def turn(self) -> Round:
+        graph, number = self.settle(), len(self.rounds) + 1
+        shift = self.rounds[-1]["next_shift"] if self.rounds else 0.0
+        # digits rather than an exponent: argparse takes "-1e-05" for an option
+        args = ["--shift", f"{shift:.20f}", "--damping", repr(self.equation.damping)]
+        if self.teleport:
+            args += ["--teleport", str(self.teleport)]
+            args += [] if self.rounds else ["--from-teleport"]
+        with staged(self.round_at(number)) as stage:
+            outcome = launch(PageRank, [graph], stage, self.launcher, args)
+        return round_entry(number, _sums(outcome, graph), 0.0)
+
+    def settle(self) -> PathOrUrl:
+        return self.state or self.graph
 
 
 def _sums(outcome: Outcome, graph: PathOrUrl) -> RoundSums:

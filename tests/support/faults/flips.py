@@ -35,7 +35,7 @@ from crawlrank.pipeline.data.memory import LEAST, Memory
 from crawlrank.pipeline.engines.contract import Ranking
 from crawlrank.pipeline.engines.embedded.engine import EmbeddedEngine
 from crawlrank.pipeline.engines.embedded.text_files.export_text import export_text
-from crawlrank.pipeline.engines.text.packed_ranking import rank_packed
+from crawlrank.pipeline.engines.text.packed_ranking import PackedRounds
 from crawlrank.pipeline.precedence.options import PrecedenceOptions
 from crawlrank.pipeline.ranking.methods import METHODS
 from crawlrank.pipeline.ranking.options import Stop
@@ -146,7 +146,7 @@ def packed(work: Path, tmp: Path) -> None:
     done = max(int(path.name.partition("-")[2]) for path in (work / "rounds").glob("round-*"))
     rounds = [{"certificate": 1.0}] * done
     stop = Stop(tolerance=1e-12, max_rounds=done + 2)
-    rank_packed(work / "graph", work / "rounds", Launcher("inline", tmp), stop, rounds)
+    PackedRounds(work / "graph", work / "rounds", Launcher("inline", tmp), stop, rounds).run()
 
 
 def _killed(work: Path, tmp: Path) -> None:

@@ -31,7 +31,7 @@ from crawlrank.pipeline.data.csr import OFFSETS, OUTDEGREES, SOURCES, open_csr
 from crawlrank.pipeline.data.parquet import CHECKED, parquet_batches
 from crawlrank.pipeline.data.scores_file import open_scores
 from crawlrank.pipeline.engines.embedded.ranks import read_checkpoint, write_checkpoint
-from crawlrank.pipeline.engines.text.packed_ranking import rank_packed
+from crawlrank.pipeline.engines.text.packed_ranking import PackedRounds
 from crawlrank.pipeline.ranking.options import Stop
 from crawlrank.pipeline.ranking.solution import State
 
@@ -248,7 +248,7 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Sections], Pl
         Stop(tolerance=1e-14, max_rounds=1),
     )
     with pytest.raises(NotConverged):
-        rank_packed(path, folder / "rounds", Launcher("inline", folder), stop, partitions=2)
+        PackedRounds(path, folder / "rounds", Launcher("inline", folder), stop, partitions=2).run()
     plan = plan_from(json.loads((folder / "rounds/round-1/_plan.json").read_text())["plan"])
     parts = []
     for number in (0, 1):

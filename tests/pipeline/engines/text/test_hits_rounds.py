@@ -21,7 +21,7 @@ from crawlrank.jobs.kernel.rank.hits import HitsLine, format_hits_line, parse_hi
 from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.pipeline.data.datasets import ORDER, merged
 from crawlrank.pipeline.data.graph import Floats, Graph
-from crawlrank.pipeline.engines.text.hits_rounds import hits_rounds, spare
+from crawlrank.pipeline.engines.text.hits_rounds import HitsRounds, spare
 from crawlrank.pipeline.ranking.hits.lanczos import CHANCE
 from crawlrank.pipeline.ranking.hits.method import solve
 from crawlrank.pipeline.ranking.options import Round, Stop
@@ -85,7 +85,7 @@ def test_after_passes_the_bits_of_the_embedded_engine(
     iterations: int, relevance: Floats | None, web: Path, tmp_path: Path, launcher: Launcher
 ) -> None:
     stop, file = Stop(iterations=iterations), file_of(relevance, tmp_path)
-    ranks, rounds = hits_rounds(web, tmp_path / "rounds", launcher, stop, relevance=file)
+    ranks, rounds = HitsRounds(web, tmp_path / "rounds", launcher, stop, relevance=file).run()
     other = solve(Problem(csr_of(WEB), stop, 2, 1 << 40, {"weights": relevance}))
     assert (scores_in(ranks) == other.scores).all()
     assert (hubs_beside(ranks) == np.stack([other.more["hubs"], other.more["gives"]]).T).all()
@@ -114,7 +114,7 @@ def test_the_certificate_bounds_the_distance_from_the_singular_pair(
     relevance = RELEVANCE[: graph.nodes] if weighed else None
     stop, file = Stop(tolerance=tolerance), file_of(relevance, tmp_path)
     path = write_graph(graph, tmp_path / "graph")
-    ranks, rounds = hits_rounds(path, tmp_path / "rounds", launcher, stop, relevance=file)
+    ranks, rounds = HitsRounds(path, tmp_path / "rounds", launcher, stop, relevance=file).run()
     exact, values = by_svd(graph, relevance)
     assert np.linalg.norm(scores_in(ranks) - exact) <= rounds[-1]["certificate"] <= tolerance
     last = rounds[-1]["hits"]
@@ -137,7 +137,9 @@ def test_any_graph(graph: Graph, data: st.DataObject) -> None:
         file = file_of(relevance, folder)
         to = (write_graph(graph, folder / "graph"), folder / "rounds", inline(folder))
         try:
-            ranks, rounds = hits_rounds(*to, Stop(tolerance=1e-6, max_rounds=60), relevance=file)
+            ranks, rounds = HitsRounds(
+                *to, Stop(tolerance=1e-6, max_rounds=60), relevance=file
+            ).run()
         except BadInput as error:
             assert "--perturb" in str(error)
             gap = 1 - (values[1] / values[0]) ** 2 if values[0] and graph.nodes > 1 else 0
@@ -159,7 +161,7 @@ def test_the_same_bytes_on_any_cluster(stop: Stop, web: Path, tmp_path: Path) ->
     for number, launcher in enumerate((inline(tmp_path), cluster(tmp_path, 3, seed=3, maps=7))):
         folder = tmp_path / f"work-{number}"
         folder.mkdir()
-        ranks, rounds = hits_rounds(web, folder / "rounds", launcher, stop)
+        ranks, rounds = HitsRounds(web, folder / "rounds", launcher, stop).run()
         results.append((scores_in(ranks).tolist(), hubs_beside(ranks).tolist(), len(rounds)))
     if stop.iterations:
         assert results[0] == results[1]
@@ -180,9 +182,9 @@ def test_going_on_after_each_round(
 
     while not stop.reached(saved):
         with pytest.raises(KeyboardInterrupt):
-            hits_rounds(web, folder, launcher, stop, saved, interrupted)
-    ranks, rounds = hits_rounds(web, folder, launcher, stop, saved)
-    whole, others = hits_rounds(web, tmp_path / "whole", launcher, stop)
+            HitsRounds(web, folder, launcher, stop, saved, interrupted).run()
+    ranks, rounds = HitsRounds(web, folder, launcher, stop, saved).run()
+    whole, others = HitsRounds(web, tmp_path / "whole", launcher, stop).run()
     assert len(saved) == len(rounds) == len(others) >= 3
     assert dataset(Path(str(ranks))) == dataset(Path(str(whole)))
     assert (hubs_beside(ranks) == hubs_beside(whole)).all()
@@ -194,10 +196,10 @@ def test_rounds_that_are_not_enough(web: Path, tmp_path: Path, launcher: Launche
         folder, probed = tmp_path / f"rounds-{most}", list[bool]()
         stop = Stop(tolerance=1e-3, max_rounds=most)
         with pytest.raises(NotConverged, match="HITS"):
-            hits_rounds(
+            HitsRounds(
                 web, folder, launcher, stop,
                 on_round=lambda entry, _, to=probed: to.append(entry["hits"]["probed"]),
-            )  # fmt: skip
+            ).run()  # fmt: skip
         assert probed[-2:] == [most == 7] * 2
         passes = most - sum(probed)
         expected = solve(Problem(csr_of(WEB), Stop(iterations=passes), 2, 1 << 40))
@@ -206,10 +208,10 @@ def test_rounds_that_are_not_enough(web: Path, tmp_path: Path, launcher: Launche
 
 def test_rounds_whose_entries_were_saved_go(web: Path, tmp_path: Path, launcher: Launcher) -> None:
     folder = tmp_path / "rounds"
-    hits_rounds(web, folder, launcher, Stop(iterations=3))
+    HitsRounds(web, folder, launcher, Stop(iterations=3)).run()
     assert {path.name for path in folder.iterdir()} == {"round-3", "ranks", "hubs"}
     other = tmp_path / "other"
-    hits_rounds(web, other, launcher, Stop(iterations=3), on_round=lambda entry, rounds: False)
+    HitsRounds(web, other, launcher, Stop(iterations=3), on_round=lambda entry, rounds: False).run()
     kept = {"turned", *(f"round-{number}" for number in range(1, 4)), "ranks", "hubs"}
     assert {path.name for path in other.iterdir()} == kept
 
@@ -227,14 +229,14 @@ def test_graphs_without_one_answer(
 ) -> None:
     path = write_graph(graph_of(6, edges), tmp_path / "graph")
     with pytest.raises(BadInput, match=what) as error:
-        hits_rounds(path, tmp_path / "rounds", launcher, Stop(tolerance=1e-6))
+        HitsRounds(path, tmp_path / "rounds", launcher, Stop(tolerance=1e-6)).run()
     assert "--perturb" in str(error.value)
 
 
 def test_published_values(tmp_path: Path, launcher: Launcher) -> None:
     """The values are those of aduana's documentation."""
     path = write_graph(TOY, tmp_path / "graph")
-    ranks, _ = hits_rounds(path, tmp_path / "rounds", launcher, Stop(tolerance=1e-7))
+    ranks, _ = HitsRounds(path, tmp_path / "rounds", launcher, Stop(tolerance=1e-7)).run()
     assert scores_in(ranks) == pytest.approx([0.4597, 0.6280, 0, 0.6280], abs=5e-5)
     assert hubs_beside(ranks)[:, 0] == pytest.approx([0.3251, 0.3251, 0.8881, 0], abs=5e-5)
 

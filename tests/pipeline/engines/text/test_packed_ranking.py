@@ -37,7 +37,7 @@ from crawlrank.jobs.pack_graph import PackGraph
 from crawlrank.jobs.packed_round import PackedRound
 from crawlrank.pipeline.data.graph import Graph, read_graph
 from crawlrank.pipeline.engines.text import packed_ranking
-from crawlrank.pipeline.engines.text.packed_ranking import rank_packed
+from crawlrank.pipeline.engines.text.packed_ranking import PackedRounds
 from crawlrank.pipeline.engines.text.rounds import rank
 from crawlrank.pipeline.ranking.certificate import certificate
 from crawlrank.pipeline.ranking.options import Round, Stop
@@ -57,7 +57,9 @@ def ranked(
     folder.mkdir(exist_ok=True)
     path = write_graph(graph, folder / "graph")
     stop = Stop(tolerance=tolerance)
-    found, rounds = rank_packed(path, folder / "rounds", launcher, stop, partitions=partitions)
+    found, rounds = PackedRounds(
+        path, folder / "rounds", launcher, stop, partitions=partitions
+    ).run()
     return read_graph(found), rounds
 
 
@@ -142,7 +144,7 @@ def test_networkx_agrees_on_other_dampings(
     net.add_edges_from(zip(sources.tolist(), WEB.targets.tolist(), strict=True))
     wanted = nx.pagerank(net, damping, tol=1e-13, max_iter=2000)
     to, stop = (path, tmp_path / "packed", launcher), Stop(tolerance=1e-8)
-    packed = rank_packed(*to, stop, partitions=3, equation=equation)
+    packed = PackedRounds(*to, stop, partitions=3, equation=equation).run()
     plain = rank(path, tmp_path / "plain", launcher, Stop(iterations=9), equation=equation)
     for ranks, rounds in (packed, plain):
         scores = read_graph(ranks).scores
@@ -160,10 +162,10 @@ def test_every_round_tells_the_truth(tmp_path: Path, launcher: Launcher) -> None
     for most in (1, 2, 4):
         told: list[Round] = []
         with pytest.raises(NotConverged, match=f"after {most} rounds? .*--max-rounds"):
-            rank_packed(
+            PackedRounds(
                 path, tmp_path / f"r{most}", launcher, Stop(tolerance=1e-15, max_rounds=most),
-                None, lambda entry, _, told=told: told.append(entry), 4,
-            )  # fmt: skip
+                [], lambda entry, _, told=told: told.append(entry), partitions=4,
+            ).run()  # fmt: skip
         assert len(told) == most
         ranks = read_graph(tmp_path / f"r{most}" / "ranks")
         away = np.abs(ranks.scores - exact)
@@ -261,13 +263,15 @@ def test_going_on_after_each_round(partitions: int, tmp_path: Path, launcher: La
     launcher = replace(launcher, job_class=counted)
     while not stop.reached(saved):
         with pytest.raises(KeyboardInterrupt):
-            rank_packed(path, folder, launcher, stop, saved, interrupted, partitions)
+            PackedRounds(
+                path, folder, launcher, stop, saved, interrupted, partitions=partitions
+            ).run()
         assert not list((tmp_path / "tmp").iterdir())
-    ranks, rounds = rank_packed(path, folder, launcher, stop, saved, partitions=partitions)
+    ranks, rounds = PackedRounds(path, folder, launcher, stop, saved, partitions=partitions).run()
     assert launched.count(PackGraph) == 1
     assert [entry["round"] for entry in rounds] == list(range(1, len(rounds) + 1))
     check(WEB, read_graph(ranks), rounds, 1e-9)
-    whole, _ = rank_packed(path, tmp_path / "whole", launcher, stop, partitions=partitions)
+    whole, _ = PackedRounds(path, tmp_path / "whole", launcher, stop, partitions=partitions).run()
     assert dataset(Path(ranks)) == dataset(Path(whole))
     assert {p.name for p in folder.iterdir()} == {"structure", f"round-{len(rounds)}", "ranks"}
 
@@ -276,11 +280,13 @@ def test_going_on_after_each_round(partitions: int, tmp_path: Path, launcher: La
 def test_what_is_gone_is_made_again(tmp_path: Path, launcher: Launcher) -> None:
     path, folder = write_graph(WEB, tmp_path / "graph"), tmp_path / "rounds"
     with pytest.raises(NotConverged) as stopped:
-        rank_packed(path, folder, launcher, Stop(tolerance=1e-9, max_rounds=3), partitions=3)
+        PackedRounds(path, folder, launcher, Stop(tolerance=1e-9, max_rounds=3), partitions=3).run()
     assert "3 rounds" in str(stopped.value)
     (folder / "structure" / "_plan.json").unlink()
     entries = [{"round": n, "certificate": 1.0, "residual_l1": 1.0} for n in (1, 2, 3)]
-    ranks, rounds = rank_packed(path, folder, launcher, Stop(tolerance=1e-9), entries, partitions=3)
+    ranks, rounds = PackedRounds(
+        path, folder, launcher, Stop(tolerance=1e-9), entries, partitions=3
+    ).run()
     assert rounds[0]["round"] == 1
     assert rounds[0] != entries[0]
     check(WEB, read_graph(ranks), rounds, 1e-9)
@@ -310,7 +316,9 @@ def test_lines_that_make_no_graph(
     graph = tmp_path / "graph.txt"
     graph.write_text("\n".join(lines) + "\n")
     with pytest.raises(BadInput) as refused:
-        rank_packed(graph, tmp_path / "rounds", cluster(tmp_path, 3), Stop(), partitions=partitions)
+        PackedRounds(
+            graph, tmp_path / "rounds", cluster(tmp_path, 3), Stop(), partitions=partitions
+        ).run()
     assert (refused.value.where, refused.value.found) == (f"{graph}, line {number}", found)
     assert not (tmp_path / "rounds").exists() or not list((tmp_path / "rounds").iterdir())
 
@@ -329,7 +337,7 @@ def test_sums_that_make_no_graph(
     graph = tmp_path / "graph.txt"
     graph.write_text("\n".join(lines) + "\n")
     with pytest.raises(BadInput, match=found) as refused:
-        rank_packed(graph, tmp_path / "rounds", launcher, Stop(), partitions=2)
+        PackedRounds(graph, tmp_path / "rounds", launcher, Stop(), partitions=2).run()
     assert refused.value.where == str(graph)
     assert refused.value.expected
 
@@ -345,14 +353,16 @@ def test_a_lost_partition_is_noticed(tmp_path: Path, launcher: Launcher) -> None
     launcher = replace(launcher, job_class=lambda job: Forgetful if job is PackedRound else job)
     path = write_graph(WEB, tmp_path / "graph")
     with pytest.raises(JobFailed, match="lost partitions in a round: 2 of 3"):
-        rank_packed(path, tmp_path / "rounds", launcher, Stop(), partitions=3)
+        PackedRounds(path, tmp_path / "rounds", launcher, Stop(), partitions=3).run()
 
 
 def test_parts_of_a_dataset_are_lines(tmp_path: Path, launcher: Launcher) -> None:
     """No line of structure or state ends with a tab or has more than three fields."""
     path, folder = write_graph(WEB, tmp_path / "graph"), tmp_path / "rounds"
     with pytest.raises(NotConverged):
-        rank_packed(path, folder, launcher, Stop(tolerance=1e-15, max_rounds=2), partitions=3)
+        PackedRounds(
+            path, folder, launcher, Stop(tolerance=1e-15, max_rounds=2), partitions=3
+        ).run()
     for name in ("structure", "round-2"):
         lines = dataset(folder / name)
         assert lines

@@ -16,8 +16,8 @@ from crawlrank.jobs.kernel.errors import BadInput, JobFailed, NotConverged
 from crawlrank.jobs.kernel.formats.lines import DUMMY, parse_graph_line
 from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.jobs.page_rank import PageRank
-from crawlrank.pipeline.engines.text.packed_ranking import rank_packed
-from crawlrank.pipeline.engines.text.rounds import plain_rounds, rank
+from crawlrank.pipeline.engines.text.packed_ranking import PackedRounds
+from crawlrank.pipeline.engines.text.rounds import PlainRounds, rank
 from crawlrank.pipeline.ranking.options import Stop
 
 # two hubs, a dangling node, a node that nothing links to, a cycle apart
@@ -55,9 +55,9 @@ def test_a_round_stays_until_one_behind_it_is_saved(
 
     if stop.iterations is None:
         with pytest.raises(NotConverged):
-            rank_packed(graph, folder, launcher, stop, on_round=saved, partitions=3)
+            PackedRounds(graph, folder, launcher, stop, on_round=saved, partitions=3).run()
     else:
-        plain_rounds(graph, folder, launcher, stop, on_round=saved)
+        PlainRounds(graph, folder, launcher, stop, on_round=saved).run()
     assert there == [
         {"round-1"}, {"round-1", "round-2"}, {"round-1", "round-2", "round-3"},
         {"round-3", "round-4"},
@@ -70,9 +70,9 @@ def test_what_a_killed_driver_left_of_the_next_round(
 ) -> None:
     """A round that ended before its entry was saved is done again, not refused."""
     folder = tmp_path / "rounds"
-    whole, _ = plain_rounds(graph, tmp_path / "whole", launcher, Stop(4))
-    _, entries = plain_rounds(graph, folder, launcher, Stop(number), on_round=lambda *_: False)
-    last, rounds = plain_rounds(graph, folder, launcher, Stop(4), entries[:-1])
+    whole, _ = PlainRounds(graph, tmp_path / "whole", launcher, Stop(4)).run()
+    _, entries = PlainRounds(graph, folder, launcher, Stop(number), on_round=lambda *_: False).run()
+    last, rounds = PlainRounds(graph, folder, launcher, Stop(4), entries[:-1]).run()
     assert [entry["round"] for entry in rounds] == [1, 2, 3, 4]
     assert scores(Path(last)) == scores(Path(whole))
 
@@ -116,9 +116,9 @@ def test_too_few_rounds_keep_their_scores(graph: Path, tmp_path: Path, launcher:
     saved: list[list[Any]] = []
     stop = Stop(tolerance=1e-9, max_rounds=3)
     with pytest.raises(NotConverged, match=r"after 3 rounds .*--max-rounds"):
-        plain_rounds(
-            graph, tmp_path / "rounds", launcher, stop, None, lambda _, told: saved.append([*told])
-        )
+        PlainRounds(
+            graph, tmp_path / "rounds", launcher, stop, [], lambda _, told: saved.append([*told])
+        ).run()
     assert [len(told) for told in saved] == [1, 2, 3]
     assert scores(tmp_path / "rounds" / "round-3") == scores_after(3, GRAPH)
 

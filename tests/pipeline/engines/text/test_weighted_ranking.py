@@ -22,7 +22,7 @@ from crawlrank.jobs.kernel.rank.equation import RECIPE, Teleport, teleport, writ
 from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.pipeline.data.datasets import ORDER, merged
 from crawlrank.pipeline.data.graph import Floats, Graph, read_graph
-from crawlrank.pipeline.engines.text.packed_ranking import rank_packed
+from crawlrank.pipeline.engines.text.packed_ranking import PackedRounds
 from crawlrank.pipeline.engines.text.rounds import rank
 from crawlrank.pipeline.ranking.options import Round, Stop
 from crawlrank.pipeline.ranking.pagerank.method import solve
@@ -68,7 +68,7 @@ def test_any_graph_and_any_weights(graph: Graph, partitions: int, data: st.DataO
         path = write_graph(graph, folder / "graph")
         file = write_teleport(folder / "teleport.txt", weights)
         to = (path, folder / "rounds", inline(folder), Stop(tolerance=1e-10))
-        ranks, rounds = rank_packed(*to, partitions=partitions, teleport=file)
+        ranks, rounds = PackedRounds(*to, partitions=partitions, teleport=file).run()
         check(graph, weights, read_graph(ranks), rounds[-1])
         assert rounds[-1]["certificate"] <= 1e-10
         assert rounds[-1]["eta"] < 1e-3
@@ -125,9 +125,9 @@ def test_going_on_after_each_round(
 
     def attempt(into: Path, stopping: bool) -> Path:
         on_round = interrupted if stopping else lambda entry, rounds: True
-        to = (graph, into, launcher, stop, saved if into == folder else None, on_round)
+        to = (graph, into, launcher, stop, saved if into == folder else [], on_round)
         if partitions:
-            return Path(rank_packed(*to, partitions=partitions, teleport=weights)[0])
+            return Path(PackedRounds(*to, partitions=partitions, teleport=weights).run()[0])
         return Path(rank(*to, teleport=weights)[0])
 
     while not stop.reached(saved):
@@ -144,7 +144,7 @@ def test_far_fewer_rounds_than_plain_ones(
     """The ratio is that of weights that are all alike."""
     graph, weights = given_web
     to = (graph, tmp_path / "rounds", launcher, Stop(tolerance=1e-9))
-    _, rounds = rank_packed(*to, partitions=4, teleport=weights)
+    _, rounds = PackedRounds(*to, partitions=4, teleport=weights).run()
     assert len(rounds) <= 25  # plain ones: ln(1e-9) / ln(0.85) = 127
 
 
