@@ -12,7 +12,8 @@ indices of a section, less than a tenth of the loop that reads them.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -142,7 +143,7 @@ EXPECTED = "sections of one partition of one graph"
 
 def check_outgoing(where: Where, linking: Arrays, outgoing: Arrays, partitions: int) -> None:
     """What a partition sends. Raises BadInput."""
-    with _Checking(where) as require:
+    with _checking(where) as require:
         links, counts = len(linking["degrees"]), outgoing["counts"]
         require("degrees above 0", _integers(linking) and bool(linking["degrees"].all()))
         require("types of outgoing", _integers(outgoing))
@@ -155,7 +156,7 @@ def check_inside(
     where: Where, linking: Arrays, local: Arrays, outgoing: Arrays, groups: int
 ) -> None:
     """A partition's own edges, and its groups; after `check_outgoing`. Raises BadInput."""
-    with _Checking(where) as require:
+    with _checking(where) as require:
         links, own = len(linking["degrees"]), len(linking["groups"])
         first, dangling = linking["first_group"], linking["dangling"]
         require("groups", len(first) == 1 and int(first[0]) + own <= groups)
@@ -172,7 +173,7 @@ def check_inside(
 
 def check_incoming(where: Where, incoming: Arrays, nodes: int, partitions: int) -> None:
     """What a partition gets. Raises BadInput."""
-    with _Checking(where) as require:
+    with _checking(where) as require:
         rows, lengths = incoming["rows"], incoming["lengths"]
         require("types of incoming", _integers(incoming))
         require("partitions", len(lengths) == partitions)
@@ -182,7 +183,7 @@ def check_incoming(where: Where, incoming: Arrays, nodes: int, partitions: int) 
 
 def check_teleport(where: Where, teleport: Arrays, nodes: int) -> None:
     """How often a reader starts at each node. Raises BadInput."""
-    with _Checking(where) as require:
+    with _checking(where) as require:
         weights = teleport["weights"]
         require("type of weights", weights.dtype == np.float64)
         require("weights", len(weights) == nodes and bool((weights >= 0).all()))
@@ -192,7 +193,7 @@ def check_lines(
     where: Where, nodes: Arrays, local: Arrays, outgoing: Arrays, targets: Arrays
 ) -> None:
     """What lines of a graph are made of again. Raises BadInput."""
-    with _Checking(where) as require:
+    with _checking(where) as require:
         degrees, links = nodes["degrees"], int(np.count_nonzero(nodes["degrees"]))
         require("nodes", len(nodes["ids"]) == len(degrees) == len(local["counts"]))
         require("targets", len(targets["ids"]) == len(outgoing["counts"]))
@@ -204,28 +205,24 @@ def check_lines(
 
 def check_state(where: Where, state: Arrays, links: int) -> None:
     """Vectors of linking nodes. Raises BadInput."""
-    with _Checking(where) as require:
+    with _checking(where) as require:
         for name in ("plain", *state):
             vector = state[name]
             require(f"state {name}", vector.dtype.kind == "f" and len(vector) == links)
 
 
-class _Checking:
-    """Raises BadInput for what does not hold, and for an array that is not there."""
+@contextmanager
+def _checking(where: Where) -> Iterator[Callable[[str, bool], None]]:
+    """A function that raises BadInput for what does not hold; so does an array that is not there."""
 
-    def __init__(self, where: Where) -> None:
-        self._part = where.part
-
-    def __enter__(self) -> _Checking:
-        return self
-
-    def __call__(self, what: str, holds: bool) -> None:
+    def require(what: str, holds: bool) -> None:
         if not holds:
-            raise BadInput(self._part, f"sections that do not fit ({what})", EXPECTED, CURE)
+            raise BadInput(where.part, f"sections that do not fit ({what})", EXPECTED, CURE)
 
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        if isinstance(error, KeyError):
-            raise BadInput(self._part, f"sections without {error}", EXPECTED, CURE) from error
+    try:
+        yield require
+    except KeyError as error:
+        raise BadInput(where.part, f"sections without {error}", EXPECTED, CURE) from error
 
 
 def _integers(arrays: Mapping[str, Array]) -> bool:
