@@ -213,7 +213,8 @@ def check_state(where: Where, state: Arrays, links: int) -> None:
 
 @contextmanager
 def _checking(where: Where) -> Iterator[Callable[[str, bool], None]]:
-    """A function that raises BadInput for what does not hold; so does an array that is not there."""
+    """A function that raises BadInput for what does not hold. An array that is not there raises it,
+    too."""
 
     def require(what: str, holds: bool) -> None:
         if not holds:

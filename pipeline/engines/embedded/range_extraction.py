@@ -216,11 +216,11 @@ class Joining:
             return None
         reports: dict[int, RangeReport] = {}
         dead: list[Died] = []
-        for one, its in self._done.pop(archive):
-            if isinstance(its, Died):
-                dead.append(its)
+        for done, result in self._done.pop(archive):
+            if isinstance(result, Died):
+                dead.append(result)
             else:
-                reports[one.number] = its
+                reports[done.number] = result
         if not dead:
             return JoinWork(archive, reports)
         for number in range(-1, len(reports) + len(dead)):
@@ -267,8 +267,8 @@ def join_ranges(work: JoinWork) -> ArchiveReport:
         report = _joined(work)
     except BadInput:
         report = None
-    for one, _ in work.ranges():
-        remove_output(one)
+    for part, _ in work.ranges():
+        remove_output(part)
     return report or extract_archive(work.archive, lambda far: None)
 
 
@@ -279,9 +279,9 @@ def _joined(work: JoinWork) -> ArchiveReport | None:
     counters: Counter[str] = Counter()
     damage: list[list[Any]] = []
     with writers(work.archive) as (links, captures):
-        for one, report in work.ranges():
-            links.append(one.output.links)
-            captures.append(one.output.captures)
+        for part, report in work.ranges():
+            links.append(part.output.links)
+            captures.append(part.output.captures)
             for name, count in report.counters.items():
                 counters[name] += count
             damage += report.damage[: MAX_LISTED - len(damage)]

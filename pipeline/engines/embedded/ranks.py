@@ -58,18 +58,18 @@ def rank(
     """
     method, stop, inputs = ranking.method, ranking.stop, ranking.inputs
     require_memory("page-rank", csr.nodes, _node_bytes(inputs), budget, fixed=LOOPS)
-    of = _fingerprint(ranking, csr, threads)
+    fingerprint = _fingerprint(ranking, csr, threads)
     saved = time.monotonic()
 
     def keep(entry: Round, rounds: list[Round], state: Callable[[], State]) -> None:
         nonlocal saved
         due = stop.exhausted(rounds) or time.monotonic() - saved >= interval
         if checkpoint and due:
-            write_checkpoint(checkpoint, of, state())
+            write_checkpoint(checkpoint, fingerprint, state())
             saved = time.monotonic()
         on_round(entry, rounds)
 
-    before = read_checkpoint(checkpoint, of) if checkpoint else None
+    before = read_checkpoint(checkpoint, fingerprint) if checkpoint else None
     problem = Problem(csr, stop, threads, budget, inputs, state=before, on_round=keep)
     solution = method.scoring.solve(problem)
     _write(solution, inputs.get("weights"), output)
@@ -91,9 +91,9 @@ def _write(solution: Solution, weights: Floats | None, output: Path) -> None:
         save(output / name, column)
 
 
-def write_checkpoint(path: Path, of: dict[str, Any], state: State) -> None:
+def write_checkpoint(path: Path, fingerprint: dict[str, Any], state: State) -> None:
     """Replace the checkpoint, at once."""
-    note = json.dumps({"of": of, "rounds": state.rounds}).encode()
+    note = json.dumps({"of": fingerprint, "rounds": state.rounds}).encode()
     path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_name(f"{path.name}.new")
     with new.open("wb") as file:
@@ -101,12 +101,12 @@ def write_checkpoint(path: Path, of: dict[str, Any], state: State) -> None:
     new.replace(path)
 
 
-def read_checkpoint(path: Path, of: dict[str, Any]) -> State | None:
+def read_checkpoint(path: Path, fingerprint: dict[str, Any]) -> State | None:
     """The state to continue from; None without one, and if it is damaged or of something else."""
     try:
         with ZipFile(path) as archive:
             note = json.loads(_member(archive, "told").tobytes())
-            if note["of"] != of:
+            if note["of"] != fingerprint:
                 return None
             vector, dummy = _member(archive, "vector"), _member(archive, "dummy")
             return State(vector, float(dummy), note["rounds"])
