@@ -38,14 +38,14 @@ def database(
     itself."""
     ROOM.require(threads)
     fed = _Fed([])
-    with tempfile.TemporaryDirectory(dir=tmp) as folder, plain_path(Path(folder)) as near:
+    with tempfile.TemporaryDirectory(dir=tmp) as folder, plain_path(Path(folder)) as spill_dir:
         try:
             with duckdb.connect(config={"threads": threads}) as db, _interruptible(db, fed):
                 _feeds[id(db)] = fed
                 limit(db, budget)
-                db.execute("SET temp_directory = $folder", {"folder": str(near / "spilled")})
+                db.execute("SET temp_directory = $folder", {"folder": str(spill_dir / "spilled")})
                 try:
-                    yield db, near
+                    yield db, spill_dir
                 finally:
                     fed.ended = True  # or closing waits for a query that waits for rows
         except Exception as error:

@@ -153,8 +153,8 @@ def replacing(output: Path) -> Iterator[Path]:
     require_name(output)
     target = output.resolve() if output.is_symlink() else output
     try:
-        with temporary_folder(target.parent) as near:
-            path = near / target.name
+        with temporary_folder(target.parent) as beside:
+            path = beside / target.name
             yield path
             path.replace(target)
     except OSError as error:
@@ -175,9 +175,9 @@ def deliver(folder: Path, output: Path, key: LineKey | None) -> None:
 def move(folder: Path, output: Path) -> None:
     """Rename a folder to `output`, in place of what has that name."""
     if folder.stat().st_dev != output.parent.stat().st_dev:
-        near = output.with_name(f".{output.name}.part")
-        shutil.rmtree(near, ignore_errors=True)
-        folder = Path(shutil.copytree(folder, near))
+        copy = output.with_name(f".{output.name}.part")
+        shutil.rmtree(copy, ignore_errors=True)
+        folder = Path(shutil.copytree(folder, copy))
     old = output.with_name(f".{output.name}.old")
     shutil.rmtree(old, ignore_errors=True)
     if output.exists():

@@ -215,11 +215,13 @@ def _write_pages(
     a line of each host that has none, which is only looked up. None where no page is scheduled."""
     counts, budget, threads = None, half_of_machine().budget, os.cpu_count() or 1
     with (
-        database(path.parent, budget=budget, threads=threads) as (db, near),
+        database(path.parent, budget=budget, threads=threads) as (db, spill_dir),
         path.open("w", encoding="utf-8") as file,
     ):
         if recrawl.rule:
-            run = None if recrawl.is_plan else open_finished(recrawl.ranking, db, near, "ranked")
+            run = (
+                None if recrawl.is_plan else open_finished(recrawl.ranking, db, spill_dir, "ranked")
+            )
             choose_pages(db, recrawl.precedence, run, recrawl.rule, bins, seeds)
             counts = _write_chosen(recrawl, db, seeds, file)
         else:

@@ -216,17 +216,13 @@ def _targets(node: bytes, targets: list[bytes]) -> list[bytes]:
     return targets
 
 
-def _key(uri: bytes) -> bytes | None:
-    return usable_key_function()(uri)
-
-
 def parse_score_row(line: bytes) -> ScoreRow:
     """The recipe's own two columns are taken too; the key is then made from the URI, as a run
     without `--keep-www` or `--surt-exact` makes it."""
     fields = _fields(line, SCORES)
     if not _SCORE.match(fields[0]):
         raise BadLine(f"score {_shown(fields[0])}", "a number of at least 0")
-    key = fields[2] if len(fields) > 2 else _key(fields[1])
+    key = fields[2] if len(fields) > 2 else usable_key_function()(fields[1])
     if key is None:
         raise BadLine(f"URI {_shown(fields[1])}", "an absolute http or https URI")
     _check_keys(key)

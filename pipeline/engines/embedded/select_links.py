@@ -313,9 +313,9 @@ def select_links(
         ]  # fmt: skip
         groups = part_results(prepare, parts, processes, lambda part: part.links)
         left = budget - sum(groups) - PROCESS_BYTES  # a byte for each verdict
-        with database(folder, budget=left, threads=processes) as (db, near):
-            (near / "parts").symlink_to(folder.absolute())
-            counters = decide(db, near / "parts", rules, www)
+        with database(folder, budget=left, threads=processes) as (db, spill_dir):
+            (spill_dir / "parts").symlink_to(folder.absolute())
+            counters = decide(db, spill_dir / "parts", rules, www)
             counters += write_folds(db, folds / FOLDS, rules.circle_target)
             if rules.latest:
                 write_verdicts(db, folder, groups)

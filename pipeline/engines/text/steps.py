@@ -71,14 +71,14 @@ def extract_links(
     options = (options or ExtractionOptions())._replace(anchors=anchors is not None)
     if options.pdf:
         require_reader()
-    with working_beside(links, launcher) as near:
-        new_links, new_captures = near.tmp / "links", near.tmp / "captures"
-        names = writable_names([as_path_or_url(archive) for archive in archives], near.tmp)
+    with working_beside(links, launcher) as beside:
+        new_links, new_captures = beside.tmp / "links", beside.tmp / "captures"
+        names = writable_names([as_path_or_url(archive) for archive in archives], beside.tmp)
         side = {"captures": new_captures}
         if anchors:
-            side["anchors"] = near.tmp / "anchors"
+            side["anchors"] = beside.tmp / "anchors"
         args = options.arguments()
-        outcome = launch(ExtractLinks, list(names), new_links, near, args, side)
+        outcome = launch(ExtractLinks, list(names), new_links, beside, args, side)
         reports = archive_reports(outcome, names)
         if not all(report.error for report in reports):
             link_columns = len(LINKS.columns) if options.timestamps else LINKS.usual
@@ -86,7 +86,7 @@ def extract_links(
             columns = options.capture_columns
             deliver_rows(new_captures, captures, CAPTURES, tables=tables, columns=columns)
             if anchors:
-                deliver_rows(near.tmp / "anchors", anchors, ANCHORS, tables=tables)
+                deliver_rows(beside.tmp / "anchors", anchors, ANCHORS, tables=tables)
     return reports
 
 
@@ -105,17 +105,17 @@ def canonicalize(
     args, inputs = ["--www", www], [*links, *captures]
     outputs = {output: ORDER["canonical_links"], uris: ORDER["uris"]}
     with (
-        delivering(launcher, outputs) as (near, (canonical, spelled)),
-        near.workplace("respelled") as tmp,
+        delivering(launcher, outputs) as (beside, (canonical, spelled)),
+        beside.workplace("respelled") as tmp,
     ):
-        outcome = _canonicalized(inputs, folds, canonical, spelled, near, args)
+        outcome = _canonicalized(inputs, folds, canonical, spelled, beside, args)
         if outcome.counters.pop(FOREIGN, 0):
-            more = _respelled(spelled, join(tmp, "folds"), near, args)
+            more = _respelled(spelled, join(tmp, "folds"), beside, args)
             if more.rows["main"]:
                 for dataset in (canonical, spelled):
                     remove(dataset)
                 all_folds = [*folds, join(tmp, "folds")]
-                outcome = _canonicalized(inputs, all_folds, canonical, spelled, near, args)
+                outcome = _canonicalized(inputs, all_folds, canonical, spelled, beside, args)
                 del outcome.counters[FOREIGN]
             outcome.counters += more.counters
         require_usable(", ".join(map(str, inputs)), outcome.rows["uris"], outcome.counters)
@@ -192,8 +192,8 @@ def assign_ids(
     """Write ids of keys. Raises BadInput where no key gets one, as in a crawl without links."""
     inputs = [*canonical_links, *(uris if nodes == "all" else ())]
     outputs = {output: ORDER["input_links"], map_output: ORDER["map"]}
-    with delivering(launcher, outputs) as (near, (input_links, mapped)):
-        outcome = assign_ids_job.run(inputs, input_links, mapped, near, nodes=nodes)
+    with delivering(launcher, outputs) as (beside, (input_links, mapped)):
+        outcome = assign_ids_job.run(inputs, input_links, mapped, beside, nodes=nodes)
         if not outcome.rows["map"]:
             raise no_nodes(", ".join(map(str, inputs)), nodes)
     return result_of(outcome, "input_links")
@@ -203,8 +203,8 @@ def gen_graph(
     input_links: Locations, maps: Locations, output: PathOrUrl, launcher: Launcher
 ) -> StepResult:
     """Write graph lines of links with ids; maps add the nodes that no link points to."""
-    with delivering(launcher, {output: ORDER["graph"]}) as (near, (graph,)):
-        outcome = launch(GenGraph, [*input_links, *maps], graph, near)
+    with delivering(launcher, {output: ORDER["graph"]}) as (beside, (graph,)):
+        outcome = launch(GenGraph, [*input_links, *maps], graph, beside)
         if not outcome.counters["nodes"]:
             raise BadInput(
                 ", ".join(map(str, input_links)), "no links", "at least one line with an id"
@@ -222,8 +222,8 @@ def page_rank(
     """Write the ranks of a graph; returns the entries of all rounds, the last of which has the
     certificates. Raises NotConverged, with the scores in place, and BadInput for a graph that does
     not start with the sum N + 1."""
-    with working_beside(output, launcher) as near:
-        folder = near.tmp / "rounds"
+    with working_beside(output, launcher) as beside:
+        folder = beside.tmp / "rounds"
         rounds: list[Round] = []
 
         def keep(entry: Round, so_far: list[Round]) -> bool:
@@ -232,7 +232,7 @@ def page_rank(
             return True
 
         try:
-            rank(graph, folder, near, stop, on_round=keep)
+            rank(graph, folder, beside, stop, on_round=keep)
         except NotConverged:
             deliver(Path(scores_in(folder, stop, rounds)), output, ORDER["ranks"])
             raise
@@ -252,13 +252,15 @@ def join_scores(
     """Write scores with keys and URIs, best first; as Parquet when the output ends in .parquet."""
     inputs = [*ranks, *maps]
     if isinstance(output, Path) and output.suffix == ".parquet":
-        with working_beside(output, launcher) as near:
-            folder = near.tmp / "scores"
-            outcome = join_scores_job.run(inputs, uris, folder, near, digits=digits, columns="all")
+        with working_beside(output, launcher) as beside:
+            folder = beside.tmp / "scores"
+            outcome = join_scores_job.run(
+                inputs, uris, folder, beside, digits=digits, columns="all"
+            )
             write_parquet(folder, output, digits, sum(part["scores"] for part in outcome.sums))
     else:
-        with delivering(launcher, {output: by_score(digits)}) as (near, (scores,)):
-            outcome = join_scores_job.run(inputs, uris, scores, near, digits=digits)
+        with delivering(launcher, {output: by_score(digits)}) as (beside, (scores,)):
+            outcome = join_scores_job.run(inputs, uris, scores, beside, digits=digits)
     return result_of(outcome, "scores")
 
 
@@ -380,17 +382,17 @@ def select_links(
     """
     outputs = {folds: ORDER["folds"], **({output: ORDER["selected"]} if output else {})}
     with (
-        delivering(launcher, outputs) as (near, (folded, *selected)),
-        near.workplace("candidates") as tmp,
+        delivering(launcher, outputs) as (beside, (folded, *selected)),
+        beside.workplace("candidates") as tmp,
     ):
         links_output = selected[0] if selected else join(tmp, "selected")  # not written then
         outcome, folders = select_links_job.run(
-            links, captures, links_output, join(tmp, "candidates"), near, rules, www=www
+            links, captures, links_output, join(tmp, "candidates"), beside, rules, www=www
         )
         dated, undated, of_captures = (outcome.counters.pop(name, 0) for name in TIMES)
         if timed and undated and of_captures and not dated:
             raise _without_times(links)
-        fold_outcome = fold_chains.run(folders, folded, near, rules.circle_target)
+        fold_outcome = fold_chains.run(folders, folded, beside, rules.circle_target)
     rows = {"selected": outcome.rows["main"]} if output else {}
     counters = Counter({**outcome.counters, **fold_outcome.counters})
     return StepResult({**rows, "folds": fold_outcome.rows["main"]}, dict(sorted(counters.items())))
