@@ -26,8 +26,6 @@ from crawlrank.pipeline.engines.text.packed_ranking import PackedRounds
 from crawlrank.pipeline.ranking.certificate import check_mass, check_start, round_entry
 from crawlrank.pipeline.ranking.options import OnRound, Round, Stop
 
-MASS_TOLERANCE = 1e-9
-
 
 def rank(
     graph: PathOrUrl,
