@@ -4,7 +4,6 @@ with each other and with people's ratings, and the score of one page."""
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from itertools import combinations
@@ -13,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from crawlrank.jobs.kernel.storage.temporary import temporary_folder
 from crawlrank.pipeline.cli.commands import command
 from crawlrank.pipeline.cli.outputs import json_option, show, write_json
 from crawlrank.pipeline.cli.parameters.groups import on_command_line, option
@@ -27,8 +25,6 @@ from crawlrank.pipeline.data.memory import Memory
 from crawlrank.pipeline.workfolder.rankings import OWN, labels, ranking_folder
 
 if TYPE_CHECKING:
-    import duckdb
-
     from crawlrank.pipeline.analysis.compare.diff import Diff
     from crawlrank.pipeline.workfolder.results.finished import Finished
 
@@ -103,10 +99,10 @@ def _changes(
     before: Path, after: Path, ranking: str | None, memory: Memory, *, top: int, links: int
 ) -> Diff:
     from crawlrank.pipeline.analysis.compare.diff import diff as compared
-    from crawlrank.pipeline.workfolder.results.opened import open_finished
+    from crawlrank.pipeline.workfolder.results.opened import open_finished, temporary_database
 
     folders = (ranking_folder(before, ranking), "a"), (ranking_folder(after, ranking), "b")
-    with database_beside(memory) as (db, near):
+    with temporary_database(memory.budget) as (db, near):
         older, newer = (open_finished(work, db, near, name) for work, name in folders)
         return compared(older, newer, top=top, links=links)
 
@@ -140,10 +136,10 @@ def explain(work: Path, uri: str, top: int, output: Path | None, memory: Memory)
     from crawlrank.pipeline.analysis.compare.explain import explain as explained
     from crawlrank.pipeline.analysis.compare.explain import key_of
     from crawlrank.pipeline.analysis.compare.explain_report import SCHEMA, tables
-    from crawlrank.pipeline.workfolder.results.opened import open_finished
+    from crawlrank.pipeline.workfolder.results.opened import open_finished, temporary_database
     from crawlrank.pipeline.workfolder.results.weights import NotAURI
 
-    with database_beside(memory) as (db, near):
+    with temporary_database(memory.budget) as (db, near):
         finished = open_finished(work, db, near, "a")
         try:
             key = key_of(finished, uri)
@@ -152,20 +148,6 @@ def explain(work: Path, uri: str, top: int, output: Path | None, memory: Memory)
         explanation = explained(finished, uri, key, top)
     write_json(SCHEMA, asdict(explanation), output)
     show(tables(explanation), output)
-
-
-@contextlib.contextmanager
-def database_beside(memory: Memory) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
-    """A database in the folder for temporary files, as nothing is written to a work folder."""
-    from crawlrank.pipeline.data.database import database
-
-    budget = memory.budget // 2  # arrays have the other half
-    threads = os.cpu_count() or 1
-    with (
-        temporary_folder() as tmp,
-        database(tmp, budget=budget, threads=threads) as opened,
-    ):
-        yield opened
 
 
 def _chosen(work: Path, rankings: Sequence[str], *, least: int) -> list[str]:
@@ -181,9 +163,9 @@ def _chosen(work: Path, rankings: Sequence[str], *, least: int) -> list[str]:
 def _opened(
     work: Path, names: Sequence[str], memory: Memory
 ) -> Iterator[list[tuple[str, Finished]]]:
-    from crawlrank.pipeline.workfolder.results.opened import open_finished
+    from crawlrank.pipeline.workfolder.results.opened import open_finished, temporary_database
 
-    with database_beside(memory) as (db, near):
+    with temporary_database(memory.budget) as (db, near):
         yield [
             (name, open_finished(ranking_folder(work, name), db, near, f"r{at}"))
             for at, name in enumerate(names)

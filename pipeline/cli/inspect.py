@@ -64,9 +64,11 @@ def inspect(
     extraction = extraction._replace(bodies=not no_links)
     total = _inspect(archives, extraction, processes, output, progress)
     if estimate and total.archives > len(total.failed):
-        from crawlrank.pipeline.cli.dry_run import echo_estimate  # loads both engines
+        from crawlrank.pipeline.estimate.estimate import estimate as estimated  # loads both engines
+        from crawlrank.pipeline.estimate.report import estimate_line
 
-        echo_estimate(archives, of_run, progress, err=output == STDOUT)
+        line = estimate_line(estimated(archives, of_run, progress.reporter))
+        click.echo(line, err=output == STDOUT)
     if total.failed:
         errors = [(masked(archive.path), archive.error or [""]) for archive in total.failed]
         raise unreadable(errors, total.archives)

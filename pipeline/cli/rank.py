@@ -17,6 +17,7 @@ from crawlrank.pipeline.cli.parameters.options import (
     method_option,
     min_agreement_option,
     precedence_options,
+    run_memory_option,
     stop_options,
     work_option,
 )
@@ -26,7 +27,6 @@ from crawlrank.pipeline.cli.parameters.progress_options import (
     progress_options,
 )
 from crawlrank.pipeline.cli.parameters.ranking_options import input_options, require_inputs
-from crawlrank.pipeline.cli.parameters.types import Size
 from crawlrank.pipeline.cli.run import show_result
 from crawlrank.pipeline.options import RunOptions
 from crawlrank.pipeline.ranking.inputs import COMBINE, COMBINE_BY
@@ -51,12 +51,7 @@ from crawlrank.pipeline.workfolder.rankings import new_ranking
 )
 @progress_options
 @jobs_option
-@option(
-    "--memory",
-    type=Size(),
-    metavar="SIZE",
-    help="Memory that the command may use, such as 4GB (default: half of the machine's).",
-)
+@run_memory_option
 def rank(
     work: Path,
     label: str | None,

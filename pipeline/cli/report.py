@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 from crawlrank.pipeline.cli.commands import command
-from crawlrank.pipeline.cli.compare import database_beside
 from crawlrank.pipeline.cli.outputs import STDOUT, check_files, json_option, write_json
 from crawlrank.pipeline.cli.parameters.groups import option
 from crawlrank.pipeline.cli.parameters.options import OUTPUT, memory_option, work_option
@@ -65,6 +64,7 @@ def report(
     from crawlrank.pipeline.analysis.report.html import report_page
     from crawlrank.pipeline.analysis.report.report import SCHEMA, ReportRequest
     from crawlrank.pipeline.analysis.report.report import report as reported
+    from crawlrank.pipeline.workfolder.results.opened import temporary_database
 
     if page is None and output is None:
         raise click.UsageError("--output FILE is needed, or --json FILE")
@@ -72,7 +72,7 @@ def report(
     check_files(page, output, inputs=[*crawl_logs])
     names, left_out = _chosen(work, rankings)
     request = ReportRequest(work, names, older, top, memory.budget, left_out, crawl_logs)
-    with database_beside(memory) as (db, near), consecutive(progress.reporter) as begin:
+    with temporary_database(memory.budget) as (db, near), consecutive(progress.reporter) as begin:
         document = reported(request, db, near, begin)
     write_json(SCHEMA, document, output)
     if page == STDOUT:

@@ -15,7 +15,7 @@ from crawlrank.jobs.kernel.storage.opening import require_file
 from crawlrank.jobs.kernel.storage.temporary import temporary_folder
 from crawlrank.jobs.mapreduce.launcher import CLUSTERS, RUNNERS, out_of_reach
 from crawlrank.pipeline.cli.commands import command
-from crawlrank.pipeline.cli.outputs import show
+from crawlrank.pipeline.cli.outputs import STDOUT, check_files, show, write_json
 from crawlrank.pipeline.cli.parameters.archive_arguments import run_archives_argument
 from crawlrank.pipeline.cli.parameters.groups import field_option, on_command_line, option
 from crawlrank.pipeline.cli.parameters.options import (
@@ -27,6 +27,7 @@ from crawlrank.pipeline.cli.parameters.options import (
     nodes_option,
     precedence_options,
     rules_options,
+    run_memory_option,
     run_work_option,
     skip_bad_files_option,
     stop_options,
@@ -41,7 +42,6 @@ from crawlrank.pipeline.cli.parameters.progress_options import (
     progress_options,
 )
 from crawlrank.pipeline.cli.parameters.ranking_options import input_options, require_inputs
-from crawlrank.pipeline.cli.parameters.types import Size
 from crawlrank.pipeline.options import CHECKS, RunOptions
 from crawlrank.pipeline.ranking.bounds import Bounds, bounds_of
 from crawlrank.pipeline.ranking.methods import METHODS, method_of
@@ -135,12 +135,7 @@ def _is_file(ctx: click.Context, param: click.Parameter, path: Path | None) -> P
     RunOptions, "reducers", "On a cluster: reduce tasks of each job.", click.IntRange(1, 4096)
 )
 @jobs_option
-@option(
-    "--memory",
-    type=Size(),
-    metavar="SIZE",
-    help="Memory that the command may use, such as 4GB (default: half of the machine's).",
-)
+@run_memory_option
 def run(
     archives: tuple[Given, ...],
     work: Path,
@@ -207,7 +202,9 @@ def _estimate(
     output: Path | None,
     progress: Progress,
 ) -> None:
-    from crawlrank.pipeline.cli.dry_run import show_estimate  # loads both engines
+    """Print what the run takes, and write it as JSON. Nothing is written into the work folder."""
+    from crawlrank.pipeline.estimate import report  # loads both engines
+    from crawlrank.pipeline.estimate.estimate import estimate
 
     if not archives:
         raise click.UsageError("--dry-run takes a sample of ARCHIVES, and none is given.")
@@ -215,7 +212,12 @@ def _estimate(
         raise click.UsageError("--dry-run takes a sample of archives, not records of an index.")
     with temporary_folder() as folder:
         files = received(archives, folder, folder, progress.reporter.note)
-        show_estimate(files, work, options, output, progress)
+        check_files(output, inputs=files)
+        result = estimate(files, options, progress.reporter)
+    show([report.estimate_table(result)], output)
+    for sentence in () if output == STDOUT else report.sentences(result, work):
+        click.echo(sentence)
+    write_json(report.SCHEMA, report.estimate_document(result, work), output)
 
 
 def _data_url(runner: str, data: str | None) -> str | None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import click
 
 from crawlrank.pipeline.cli.commands import command
-from crawlrank.pipeline.cli.compare import database_beside
 from crawlrank.pipeline.cli.outputs import STDOUT, check_files
 from crawlrank.pipeline.cli.parameters.groups import option
 from crawlrank.pipeline.cli.parameters.options import OUTPUT, memory_option
@@ -105,10 +104,10 @@ def _page(
 
 def _of_work(work: Path, around: str | None, most: int, memory: Memory) -> Drawn:
     from crawlrank.pipeline.lab.watch import drawn_around, drawn_best
-    from crawlrank.pipeline.workfolder.results.opened import open_finished
+    from crawlrank.pipeline.workfolder.results.opened import open_finished, temporary_database
     from crawlrank.pipeline.workfolder.results.weights import NotAURI
 
-    with database_beside(memory) as (db, near):
+    with temporary_database(memory.budget) as (db, near):
         finished = open_finished(work, db, near, "a")
         if around is None:
             return drawn_best(finished, most)

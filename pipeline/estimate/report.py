@@ -18,6 +18,7 @@ from crawlrank.pipeline.pages.page import size
 from crawlrank.pipeline.steps import EMBEDDED
 from crawlrank.pipeline.terminal import TextTable, printable
 
+SCHEMA = "crawlrank-estimate-1"
 ROWS = {"captures": "captures", "links": "links", "uris": "URIs", "map": "pages with a score"}
 NAMED = 3  # unreadable archives
 

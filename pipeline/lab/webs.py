@@ -17,7 +17,6 @@ stays the same. A page that several preferences name has the largest of their we
 
 from __future__ import annotations
 
-import os
 import re
 import zlib
 from collections.abc import Iterator, Mapping
@@ -32,16 +31,14 @@ from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.formats.datasets import ANCHORS
 from crawlrank.jobs.kernel.formats.lines import usable_key_function
 from crawlrank.jobs.kernel.keys.keys import Www, www_rule
-from crawlrank.jobs.kernel.storage.temporary import temporary_folder
 from crawlrank.pipeline.analysis.audit.crawl_log import LogReport, read_logs
-from crawlrank.pipeline.data.database import database
 from crawlrank.pipeline.data.datasets import merged
 from crawlrank.pipeline.data.graph import Floats, Positions, Targets
 from crawlrank.pipeline.data.memory import half_of_machine
 from crawlrank.pipeline.data.parquet import parquet_batches
 from crawlrank.pipeline.lab.chain import Chain, chain_of
 from crawlrank.pipeline.lab.simulation import reads_by_time
-from crawlrank.pipeline.workfolder.results.opened import open_finished
+from crawlrank.pipeline.workfolder.results.opened import open_finished, temporary_database
 from crawlrank.pipeline.workfolder.weight_files import numbered_texts, require_utf_8
 
 Weighted = tuple[str, float]
@@ -220,17 +217,15 @@ def _web_of(indegrees: Positions, rng: np.random.Generator) -> RandomWeb:
 def crawled_web(work: Path, preferences: CrawlPreferences = NONE_PREFERRED) -> RandomWeb:
     """The graph of a finished work folder. Raises BadInput where it is none, or not finished, and
     for preferences that cannot be used."""
-    with temporary_folder() as folder:
-        budget, threads = half_of_machine().budget // 2, os.cpu_count() or 1
-        with database(folder, budget=budget, threads=threads) as (db, near):
-            finished = open_finished(work, db, near, "crawled")
-            nodes = len(finished.scores())
-            incoming = finished.incoming(range(nodes))
-            batches = [batch.column("key").to_pylist() for batch in finished.keys()]  # noqa: SIM118
-            names = {name: finished.view(name) for name in ("mapped", "spelled", "nodes")}
-            captured = db.sql(CAPTURED.format(**names)).fetchnumpy()
-            uris = dict(db.sql("SELECT id::BIGINT, uri FROM {nodes}".format(**names)).fetchall())
-            www = www_rule(finished.parameters)
+    with temporary_database(half_of_machine().budget) as (db, near):
+        finished = open_finished(work, db, near, "crawled")
+        nodes = len(finished.scores())
+        incoming = finished.incoming(range(nodes))
+        batches = [batch.column("key").to_pylist() for batch in finished.keys()]  # noqa: SIM118
+        names = {name: finished.view(name) for name in ("mapped", "spelled", "nodes")}
+        captured = db.sql(CAPTURED.format(**names)).fetchnumpy()
+        uris = dict(db.sql("SELECT id::BIGINT, uri FROM {nodes}".format(**names)).fetchall())
+        www = www_rule(finished.parameters)
     counts = [len(each.sources) for each in incoming]
     sources = np.concatenate([np.empty(0, np.int64), *(each.sources for each in incoming)])
     links = np.sort(sources * nodes + np.repeat(np.arange(nodes), counts))

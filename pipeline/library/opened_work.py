@@ -7,7 +7,6 @@ of all runners have the same tables. Nothing is written to the folder.
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -139,12 +138,7 @@ class OpenedWork:
 
     @contextlib.contextmanager
     def _opened(self) -> Iterator[Finished]:
-        from crawlrank.pipeline.data.database import database
-        from crawlrank.pipeline.workfolder.results.opened import open_finished
+        from crawlrank.pipeline.workfolder.results.opened import open_finished, temporary_database
 
-        budget, threads = half_of_machine().budget // 2, os.cpu_count() or 1
-        with (
-            temporary_folder() as tmp,
-            database(tmp, budget=budget, threads=threads) as (db, near),
-        ):
+        with temporary_database(half_of_machine().budget) as (db, near):
             yield open_finished(self._folder, db, near, "a")

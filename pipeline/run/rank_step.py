@@ -6,14 +6,11 @@ of other rankings combined.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from crawlrank.jobs.kernel.errors import BadInput
-from crawlrank.jobs.kernel.storage.temporary import temporary_folder
-from crawlrank.pipeline.data.database import database
 from crawlrank.pipeline.data.graph import Floats
 from crawlrank.pipeline.data.memory import Memory, half_of_machine
 from crawlrank.pipeline.engines.contract import Engine, Ranking
@@ -37,7 +34,7 @@ from crawlrank.pipeline.workfolder.manifest import Manifest, fingerprint
 from crawlrank.pipeline.workfolder.rankings import parts_of, ranking_folder
 from crawlrank.pipeline.workfolder.results.dataset_folders import finished_manifest
 from crawlrank.pipeline.workfolder.results.finished import Finished
-from crawlrank.pipeline.workfolder.results.opened import open_finished, opened
+from crawlrank.pipeline.workfolder.results.opened import open_finished, opened, temporary_database
 from crawlrank.pipeline.workfolder.results.weights import weights_of
 from crawlrank.pipeline.workfolder.weight_files import (
     DAMAGED,
@@ -143,11 +140,7 @@ def weights_by_id(
 ) -> tuple[Floats, StepEntry]:
     """float64[N], `unnamed` for pages that are not named; and what the manifest says of pages that
     the graph does not have. Raises BadInput if the graph has none of the pages."""
-    budget = (memory or half_of_machine()).budget
-    with (
-        temporary_folder() as tmp,
-        database(tmp, budget=budget, threads=os.cpu_count() or 1) as (db, near),
-    ):
+    with temporary_database((memory or half_of_machine()).budget) as (db, near):
         finished = opened(work, manifest, db, near, "weighed")
         column, report = weights_of(weights.lines, finished, default=unnamed)
     counters = {"weights.pages": report.known, "dropped.unknown-pages": report.unknown}
@@ -188,11 +181,7 @@ def combined_scores(
     work: Path, chosen: Combination, how: CombineBy, memory: Memory | None
 ) -> Floats:
     """float64[N]. work: the folder around the rankings. Raises BadInput."""
-    budget = (memory or half_of_machine()).budget // 2
-    with (
-        temporary_folder() as tmp,
-        database(tmp, budget=budget, threads=os.cpu_count() or 1) as (db, near),
-    ):
+    with temporary_database((memory or half_of_machine()).budget) as (db, near):
         every = [
             (open_finished(ranking_folder(work, label), db, near, f"r{at}"), weight)
             for at, (label, weight) in enumerate(chosen.parts)

@@ -106,13 +106,18 @@ def _or_half(ctx: click.Context, param: click.Parameter, memory: Memory | None) 
     return memory or half_of_machine()
 
 
-memory_option = option(
-    "--memory",
-    type=Size(),
-    metavar="SIZE",
-    callback=_or_half,
-    help="Memory that the command may use, such as 4GB (default: half of the machine's).",
-)
+def _memory_option(**attributes: Any) -> Decorator:
+    return option(
+        "--memory",
+        type=Size(),
+        metavar="SIZE",
+        help="Memory that the command may use, such as 4GB (default: half of the machine's).",
+        **attributes,
+    )
+
+
+run_memory_option = _memory_option()
+memory_option = _memory_option(callback=_or_half)
 
 
 def _www(keep_www: bool, surt_exact: bool) -> Www:

@@ -4,12 +4,15 @@ Of all readers, only this module asks which engine made the folder.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.storage.opening import is_url
+from crawlrank.jobs.kernel.storage.temporary import temporary_folder
 from crawlrank.pipeline.ranking.bounds import Bounds, bounds_of
 from crawlrank.pipeline.steps import EMBEDDED, RANK
 from crawlrank.pipeline.workfolder.manifest import WITHOUT_URIS, Manifest
@@ -45,6 +48,19 @@ def opened(
 
     kind = FinishedColumns if are_columns(manifest.parameters) else FinishedLines
     return kind(work, manifest, db, near, name)
+
+
+@contextmanager
+def temporary_database(budget: int) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
+    """A database in the folder for temporary files, as nothing is written to a work folder, and a
+    folder for `open_finished`. budget: bytes of memory, half of which are for arrays."""
+    from crawlrank.pipeline.data.database import database
+
+    with (
+        temporary_folder() as tmp,
+        database(tmp, budget=budget // 2, threads=os.cpu_count() or 1) as db_and_folder,
+    ):
+        yield db_and_folder
 
 
 def as_text_cure(where: str) -> str | None:
