@@ -36,7 +36,7 @@ import numpy.typing as npt
 
 from crawlrank.pipeline.data.graph import Floats, Mask, Positions
 from crawlrank.pipeline.ranking.bounds import rounded, rounded_ends
-from crawlrank.pipeline.ranking.options import MAX_BINS, CutOptions, Ties
+from crawlrank.pipeline.ranking.options import CutOptions, Ties
 
 CUT_BYTES = 38  # a node, at most at a time; sorting takes 28, finding what is near 37
 PREFERENCE_BYTES = 8 + 13  # a node, with ties by links: preferences, and what is sorted by them
@@ -84,10 +84,8 @@ def cut(
     scores: float64[N], positive, by position. eta, absolute: bounds of the error of a score,
     relative to the exact one and in its unit. preferred: uint64[N], the least first; only ties by
     links read it, and without it they are by key.
-    Raises ValueError for bins outside 1 to 125.
+    bins: 1 to MAX_BINS.
     """
-    if not 1 <= bins <= MAX_BINS:
-        raise ValueError(f"bins is {bins}, expected 1 to {MAX_BINS}")
     over = np.ones(len(scores), bool) if mask is None or not mask.any() else mask
     if ties == "links" and preferred is not None:
         return _by_preference(scores, bins, digits, over, preferred, eta=eta, absolute=absolute)

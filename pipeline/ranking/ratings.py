@@ -99,14 +99,11 @@ def agreement(
 
     scores: float64[N] by id, higher ones better, rounded by whoever calls where small differences
     do not count. classes: integers[N], 1 (best) to bins. most: how many displaced nodes are listed.
-    persistence: p, above 0 and below 1. Raises ValueError for columns of other lengths. Memory: 16
-    bytes a node for the orders, and CORRELATION_BYTES.
+    persistence: p, above 0 and below 1. Memory: 16 bytes a node for the orders, and
+    CORRELATION_BYTES.
     """
     ours, theirs = scores
     nodes = len(ours)
-    if not nodes or {nodes} != {len(column) for column in (theirs, *classes)}:
-        lengths = [len(column) for column in (*scores, *classes)]
-        raise ValueError(f"columns of {lengths} nodes, expected the same number of at least 1")
     orders = best_first(ours), best_first(theirs)
     constant = np.ptp(ours) == 0 or np.ptp(theirs) == 0
     counts = confusion(*classes, bins)
@@ -137,13 +134,8 @@ def overlap(ours: Order, theirs: Order, percent: int) -> Overlap:
 
 
 def rank_biased_overlap(ours: Order, theirs: Order, persistence: float = PERSISTENCE) -> float:
-    """RBO of two orders of the same ids, 1 for equal ones. Raises ValueError for a persistence that
-    is not between 0 and 1.
-
-    The sum ends where less than NEGLIGIBLE is left of it.
-    """
-    if not 0 < persistence < 1:
-        raise ValueError(f"persistence is {persistence}, expected above 0 and below 1")
+    """RBO of two orders of the same ids, 1 for equal ones. The sum ends where less than NEGLIGIBLE
+    is left of it."""
     depth = min(len(ours), math.ceil(math.log(NEGLIGIBLE) / math.log(persistence)))
     _, at, other_at = np.intersect1d(
         ours[:depth], theirs[:depth], assume_unique=True, return_indices=True
@@ -159,13 +151,11 @@ def confusion(
 ) -> npt.NDArray[np.int64]:
     """int64[bins, bins]; [i, j]: nodes in class i + 1 of ours and j + 1 of theirs.
 
-    Memory: PIECE nodes beside the columns. Raises ValueError for a class outside 1 to bins.
+    Memory: PIECE nodes beside the columns.
     """
     counts = np.zeros(bins * bins, np.int64)
     for begin in range(0, len(ours), PIECE):
         a, b = (side[begin : begin + PIECE].astype(np.int64) - 1 for side in (ours, theirs))
-        if min(a.min(), b.min()) < 0 or max(a.max(), b.max()) >= bins:
-            raise ValueError(f"a class that is not between 1 and {bins}")
         counts += np.bincount(a * bins + b, minlength=bins * bins)
     return counts.reshape(bins, bins)
 
@@ -224,13 +214,8 @@ def librarian_score(scores: Floats, given: Numbers) -> LibrarianScore:
     """Compare a ranking and each rater with the mean of the raters.
 
     scores: float64[pages], higher ones better, rounded by whoever calls where small differences do
-    not count. given: as in RatingTable. Raises ValueError for another number of scores, and for a
-    page or a rater without a rating.
+    not count. given: as in RatingTable.
     """
-    if len(scores) != len(given):
-        raise ValueError(f"{len(scores)} scores, expected one for each of {len(given)} pages")
-    if not given.size or not given.any(axis=0).all() or not given.any(axis=1).all():
-        raise ValueError("a page or a rater without a rating, expected at least 1")
     means = mean_classes(given)
     classes, by_order = quantized(scores, np.bincount(means, minlength=CLASSES + 1)[1:])
     rated = (np.flatnonzero(column) for column in given.T)

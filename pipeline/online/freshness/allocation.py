@@ -123,7 +123,8 @@ class Allocation(NamedTuple):
 
 def allocation(pages: ChangingPages, budget: float) -> Allocation:
     """The best plan under a budget of fetches a day. Raises BadInput."""
-    _require(pages, budget)
+    if not budget >= 0 or math.isinf(budget):
+        raise BadInput("budget", f"{budget:g}", "fetches a day, at least 0")
     wanted = (pages.changes > 0) & (pages.values > 0)
     if not budget or not wanted.any():
         return Allocation(np.zeros(len(wanted)), 0.0)
@@ -142,17 +143,6 @@ def freshness_of(pages: ChangingPages, rates: Floats) -> Floats:
     freshness = np.empty(len(rates))
     loops.fill_freshness(pages.kind, pages.changes, pages.shapes, rates, freshness)
     return freshness
-
-
-def _require(pages: ChangingPages, budget: float) -> None:
-    for name, column in (("change rates", pages.changes), ("values", pages.values)):
-        if not (np.isfinite(column) & (column >= 0)).all():
-            wrong = column[~(np.isfinite(column) & (column >= 0))][0]
-            raise BadInput(name, f"{wrong:g}", "numbers of at least 0")
-    if not budget >= 0 or math.isinf(budget):
-        raise BadInput("budget", f"{budget:g}", "fetches a day, at least 0")
-    if not pages.most > 0:
-        raise BadInput("most fetches of a page", f"{pages.most:g}", "a number above 0")
 
 
 class _Bound(NamedTuple):

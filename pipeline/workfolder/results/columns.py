@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.pipeline.data.arrays import release
 from crawlrank.pipeline.data.csr import Csr, open_csr
 from crawlrank.pipeline.data.graph import PIECE, Floats, Mask, Positions, Targets
@@ -24,7 +23,6 @@ from crawlrank.pipeline.data.scores_file import (
 from crawlrank.pipeline.ranking.inputs import LINK_WEIGHT, parsed_link_weights
 from crawlrank.pipeline.workfolder.results.finished import (
     CAPTURE_COLUMNS,
-    CURE,
     WEIGHED,
     Finished,
     Incoming,
@@ -81,7 +79,6 @@ class FinishedColumns(Finished):
         with self.reading():
             rows = self.db.sql(f"SELECT ord FROM {ranked} WHERE captured").fetchnumpy()
             mask = np.zeros(self._csr().nodes, np.bool_)
-            self._require_nodes(rows["ord"], len(mask), "scores")
             mask[rows["ord"]] = True
             return mask
 
@@ -105,18 +102,15 @@ class FinishedColumns(Finished):
             csr = self._csr()
             columns = {SCORES: self._ranks(SCORES, csr.nodes)}
             columns |= {name: self._ranks(f"{name}.npy", csr.nodes) for name in self.method.more}
-            self._require_nodes(np.array(ids, np.int64), csr.nodes, "map")
             return [self._incoming(csr, columns, node) for node in ids]
 
     def links_of(self, ids: Sequence[int]) -> LinksOfNodes:
         wanted = np.array(ids, np.int64)
         with self.reading():
             csr = self._csr()
-            self._require_nodes(wanted, csr.nodes, "map")
             of_target = [np.arange(csr.offsets[node], csr.offsets[node + 1]) for node in ids]
             edges = np.unique(np.concatenate((_edges_from(csr, wanted), *of_target)))
             sources = csr.sources[edges].astype(np.int64)
-            self._require_nodes(sources, csr.nodes, "graph")
             return LinksOfNodes(sources, np.searchsorted(csr.offsets, edges, side="right") - 1)
 
     def _ranks(self, file: str, nodes: int) -> Floats:
@@ -134,7 +128,6 @@ class FinishedColumns(Finished):
 
     def _incoming(self, csr: Csr, columns: Mapping[str, Floats], node: int) -> Incoming:
         sources = csr.sources[csr.offsets[node] : csr.offsets[node + 1]].astype(np.int64)
-        self._require_nodes(sources, csr.nodes, "graph")
         outdegrees = csr.outdegrees[sources].astype(np.int64)
         if self.parameters.get(LINK_WEIGHT.option):
             gives = self._weighted_shares(node, sources, columns[SCORES][sources])
@@ -151,12 +144,6 @@ class FinishedColumns(Finished):
         of_links = np.where(hosts[sources] == hosts[node], weights.internal, weights.external)
         totals = outweights[sources]
         return of_links * self.method.scoring.shares(scores, np.where(totals > 0, totals, 1.0), {})
-
-    def _require_nodes(self, ids: Any, nodes: int, dataset: str) -> None:
-        """Raises BadInput where a dataset has an id of no node."""
-        if np.ma.is_masked(ids) or (len(ids) and not 0 <= ids.min() <= ids.max() < nodes):
-            what = "an id of no node"
-            raise BadInput(str(self.folder(dataset)), what, f"ids below {nodes}", CURE)
 
     def captures(self, uris: Sequence[str]) -> list[dict[str, Any]]:
         if not uris or not any(self.folder("captures").glob("*.parquet")):

@@ -95,11 +95,3 @@ def test_one_rater_and_one_class() -> None:
     score = librarian_score(np.array([1.0, 2.0]), np.array([[3], [3]], np.int8))
     assert score.ranking.share == score.raters[0].share == 1
     assert score.ranking.kappa is score.ranking.quadratic is None
-
-
-def test_what_is_refused() -> None:
-    with pytest.raises(ValueError, match="4 scores"):
-        librarian_score(np.ones(4), GIVEN)
-    for table in (np.zeros((0, 0)), np.array([[1, 2], [0, 0]]), np.array([[1, 0], [2, 0]])):
-        with pytest.raises(ValueError, match="without a rating"):
-            librarian_score(np.ones(len(table)), table.astype(np.int8))

@@ -140,11 +140,6 @@ TestGraph.settings = TestScores.settings = settings(
 )
 
 
-def test_an_unknown_kind_is_refused():
-    with pytest.raises(ValueError, match="'cash' is none of hub, authority"):
-        SqliteHitsCash(Database()).increase_all("cash", 1)
-
-
 def test_what_fails_in_a_transaction_changes_nothing(tmp_path):
     with Database(tmp_path / "stores") as database:
         graph, scores = SqliteGraph(database), SqliteHitsCash(database)
