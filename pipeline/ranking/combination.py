@@ -24,7 +24,6 @@ from typing import Literal
 
 import numpy as np
 
-from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.pipeline.data.graph import Floats, Positions
 from crawlrank.pipeline.ranking.correlations import midranks
 from crawlrank.pipeline.ranking.inputs import COMBINE
@@ -37,17 +36,14 @@ def combine(
 ) -> Floats:
     """float64[N], above 0 by position, at least 0 by probability.
 
-    parts: scores, float64[N] by id, finite and at least 0, each with its weight; the weights are
-    divided by their sum. Raises ValueError for no part, for columns of several lengths, for weights
-    that are not positive and finite, and by probability for scores that are all 0.
-    Memory: 24 bytes a node.
+    parts: scores, float64[N] by id, finite and at least 0, each with its weight, which is finite
+    and above 0; the weights are divided by their sum. Raises ValueError by probability for scores
+    that are all 0. Memory: 24 bytes a node.
     """
     weights = _normalized([weight for _, weight in parts])
     nodes = len(parts[0][0])
     total: Floats = np.zeros(nodes)
     for (scores, _), weight in zip(parts, weights, strict=True):
-        if len(scores) != nodes:
-            raise ValueError(f"scores of {len(scores)} nodes, expected {nodes}")
         total += weight * (_positions(scores) if how == "position" else _probabilities(scores))
     return total
 
@@ -55,11 +51,6 @@ def combine(
 def _normalized(weights: Sequence[float]) -> list[float]:
     """Each divided by the sum of all, which is taken of parts of the largest so that it is
     finite."""
-    if not weights:
-        raise ValueError("no ranking, expected at least 1")
-    for weight in weights:
-        if not 0 < weight < math.inf:
-            raise ValueError(f"the weight is {weight}, expected a finite number above 0")
     largest = max(weights)
     total = math.fsum(weight / largest for weight in weights)
     return [weight / largest / total for weight in weights]
@@ -78,12 +69,8 @@ def _probabilities(scores: Floats) -> Floats:
 
 
 def solve(problem: Problem) -> Solution:
-    """Raises BadInput for scores of another number of pages."""
-    scores = COMBINE.of(problem.inputs)
-    if scores is None or len(scores) != problem.csr.nodes:
-        count = 0 if scores is None else len(scores)
-        raise BadInput("--combine", f"{count} scores", f"{problem.csr.nodes}, one for each page")
-    return exact(problem.csr, scores)
+    """The combined scores, without an error of their own."""
+    return exact(problem.csr, problem.inputs[COMBINE.name])
 
 
 def base(weights: Floats | None) -> Floats:

@@ -31,8 +31,8 @@ OnState = Callable[[Round, list[Round], Callable[[], State]], None]
 @dataclass(frozen=True, eq=False)
 class Problem:
     """A graph to rank. budget: bytes of memory. inputs: what the method takes besides the graph, by
-    the names in inputs.py. state: the state of an interrupted run on the same graph, to the same
-    kind of stop. block: edges, or nodes, that a thread passes at once.
+    the names in inputs.py. state: the state of an interrupted run on the same graph, with the same
+    inputs and to the same kind of stop. block: edges, or nodes, that a thread passes at once.
 
     Inputs are `weights`, float64[N], at least 0: how often a reader starts at each page, or its
     relevance; `perturb`, a number; `sites`, a SiteGraph; `links`, a WeightedLinks; `combined`,

@@ -139,10 +139,9 @@ def share_of(csr: Csr) -> Floats:
 
 def _begin(problem: Problem) -> tuple[Floats, list[Round]]:
     """What pages held when they were read last, and the rounds so far."""
-    state, n = problem.state, problem.csr.nodes
-    if state is None or state.vector.shape != (n,) or state.vector.dtype != np.float64:
-        return np.zeros(n), []
-    return state.vector.copy(), list(state.rounds)
+    if state := problem.state:
+        return state.vector.copy(), list(state.rounds)
+    return np.zeros(problem.csr.nodes), []
 
 
 def _entry(number: int, csr: Csr, share: Floats, held: Floats) -> Round:

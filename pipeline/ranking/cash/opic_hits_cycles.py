@@ -341,10 +341,9 @@ def _balance(chain: _Chain, cash: _Cash) -> None:
 
 def _begin(problem: Problem) -> tuple[_Cash, list[Round]]:
     state, n = problem.state, problem.csr.nodes
-    fits = state and state.vector.shape == (3 * n,) and state.vector.dtype == np.float64
-    vector = state.vector.copy() if state and fits else np.zeros(3 * n)
+    vector = state.vector.copy() if state else np.zeros(3 * n)
     cash = _Cash(vector, vector[:n], vector[n : 2 * n], vector[2 * n :])
-    return cash, list(state.rounds) if state and fits else []
+    return cash, list(state.rounds) if state else []
 
 
 def _entry(number: int, chain: _Chain, cash: _Cash) -> Round:

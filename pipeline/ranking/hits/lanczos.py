@@ -155,13 +155,6 @@ def turn(offsets: Offsets, sources: Ids, ends: Offsets, targets: Ids) -> None:
             ends[i] += 1
 
 
-@loop
-def row_numbers(sources: Ids, row_of: Ids, rows: Ids) -> None:
-    """The row of the source of each edge."""
-    for k in range(len(sources)):
-        rows[k] = row_of[sources[k]]
-
-
 CHANCE = 1e-6
 SEED = 20030520  # of the random vectors
 STEPS = 24  # of a cycle, where memory allows
@@ -288,7 +281,7 @@ class Links:
 
         def of_range(begin: int, end: int) -> None:
             edges = slice(self.team.offsets[begin], self.team.offsets[end])
-            row_numbers(self.team.sources[edges], row_of, rows[edges])
+            np.take(row_of, self.team.sources[edges], out=rows[edges], mode="clip")
 
         self.team.over_nodes(of_range)
         placed: Ids = read_only(rows)

@@ -261,16 +261,7 @@ def solve(problem: Problem, equation: Equation = RECIPE, weights: Floats | None 
         if links is None and stop.iterations is None:
             of_sweeps = (problem.budget, problem.state, problem.on_round)
             return rank_by_sweeps(team, terms, stop, *of_sweeps)
-        state = problem.state if _fits(problem) else None
-        return rank_by_rounds(team, terms, stop, state, problem.on_round, links)
-
-
-def _fits(problem: Problem) -> bool:
-    """Whether its state is one of plain rounds on the graph: its vector is float64[N]."""
-    if problem.state is None:
-        return False
-    vector = problem.state.vector
-    return vector.shape == (problem.csr.nodes,) and vector.dtype == np.float64
+        return rank_by_rounds(team, terms, stop, problem.state, problem.on_round, links)
 
 
 def base(weights: Floats | None) -> Floats:

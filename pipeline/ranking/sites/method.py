@@ -40,12 +40,9 @@ ROUNDING = 1 + 16 * UNIT  # of the quotients of the bounds
 
 
 def solve(problem: Problem) -> Solution:
-    """The scores of pages, those of their sites. Raises ValueError for a problem without sites."""
-    stop = problem.stop
-    sites: SiteGraph | None = problem.inputs.get("sites")
-    if sites is None:
-        raise ValueError("a ranking of sites without them")
-    state = problem.state if _fits(problem, sites) else None
+    """The scores of pages, those of their sites."""
+    stop, state = problem.stop, problem.state
+    sites: SiteGraph = problem.inputs["sites"]
     rounds = [] if state is None else list(state.rounds)
     scores = np.ones(sites.nodes) if state is None else state.vector.copy()
     y = np.empty(sites.nodes)
@@ -61,14 +58,6 @@ def solve(problem: Problem) -> Solution:
     of_pages = np.empty(len(sites.of_pages))
     spread(sites.of_pages, scores, of_pages)
     return Solution(of_pages, sites.nodes + 1 - float(scores.sum()), rounds)
-
-
-def _fits(problem: Problem, sites: SiteGraph) -> bool:
-    """Whether the vector of its state is one of the sites."""
-    if problem.state is None:
-        return False
-    vector = problem.state.vector
-    return vector.shape == (sites.nodes,) and vector.dtype == np.float64
 
 
 def _sweep(sites: SiteGraph, y: Floats, then: Floats, scores: Floats) -> None:

@@ -5,7 +5,6 @@ The equations and the verdict's rules are in validate.py, which fills this in.
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -85,7 +84,7 @@ class ValidationReport:
             raise ValidationFailed("; ".join(["validation failed", *self.reasons, *self.notes]))
 
     def as_dict(self) -> dict[str, Any]:
-        """The report for JSON: numbers, strings, lists; None for what is undefined or infinite."""
+        """The report for JSON, which has null for what is infinite (terminal/text.py)."""
         last = self.opic.history[-1]
         run = {
             "reached": self.opic.reached,
@@ -95,7 +94,7 @@ class ValidationReport:
             "history": [checkpoint._asdict() for checkpoint in self.opic.history],
         }
         plain = ("nodes", "edges", "dangling", "distance", "allowed", "notes", "reasons")
-        report = {
+        return {
             "verdict": self.verdict,
             **{name: getattr(self, name) for name in plain},
             **asdict(self.order),
@@ -104,16 +103,6 @@ class ValidationReport:
             "pagerank": self.pagerank.as_dict(),
             "opic": run,
         }
-        return dict(_jsonable(report))
-
-
-def _jsonable(value: Any) -> Any:
-    """JSON has no infinity: a bound that is infinite is none."""
-    if isinstance(value, dict):
-        return {name: _jsonable(part) for name, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_jsonable(part) for part in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def tables(report: ValidationReport, *, verbose: bool = False) -> list[TextTable]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -79,16 +77,6 @@ def test_probabilities_keep_distances_that_positions_lose() -> None:
     assert int(by_probability.argmax()) == 2
 
 
-@pytest.mark.parametrize("weight", [0.0, -1.0, math.inf, math.nan])
-def test_weights_that_are_refused(weight: float) -> None:
-    with pytest.raises(ValueError, match="weight"):
-        combine([(LOW, 1.0), (HIGH, weight)])
-
-
-def test_scores_that_are_refused() -> None:
-    with pytest.raises(ValueError, match="no ranking"):
-        combine([])
-    with pytest.raises(ValueError, match="of 3 nodes"):
-        combine([(LOW, 1.0), (HIGH[:3], 1.0)])
+def test_scores_that_are_all_0_have_no_probabilities() -> None:
     with pytest.raises(ValueError, match="sum"):
         combine([(np.zeros(4), 1.0)], "probability")

@@ -144,8 +144,3 @@ def test_an_interrupted_ranking_ends_the_same(stop: Stop) -> None:
     again = ranked(WEB, stop, state=states[len(states) // 2])
     assert (again.scores == whole.scores).all()
     assert len(again.rounds) == len(whole.rounds) > len(states) // 2 + 1
-
-
-def test_a_state_of_another_graph_is_left() -> None:
-    other = State(np.ones(7), 0.0, list(ranked(cycle(7)).rounds))
-    assert (ranked(WEB, state=other).scores == ranked(WEB).scores).all()

@@ -140,9 +140,3 @@ def test_an_interrupted_ranking_ends_the_same(stop: Stop) -> None:
     again = ranked(sites, stop, state=states[len(states) // 2])
     assert again.scores.tolist() == whole.scores.tolist()
     assert untimed(again.rounds) == untimed(whole.rounds)
-
-
-def test_a_state_of_other_sites_is_left_alone() -> None:
-    sites = site_graph(*random_web(300, 9))
-    state = State(np.ones(299), 0.0, [{"round": 1, "certificate": 0.0}])
-    assert ranked(sites, state=state).scores.tolist() == ranked(sites).scores.tolist()
