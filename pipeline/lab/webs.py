@@ -219,16 +219,15 @@ def crawled_web(work: Path, preferences: CrawlPreferences = NONE_PREFERRED) -> R
     for preferences that cannot be used."""
     with temporary_database(half_of_machine().budget) as (db, near):
         finished = open_finished(work, db, near, "crawled")
-        nodes = len(finished.scores())
-        incoming = finished.incoming(range(nodes))
+        csr = finished.links()
+        nodes = csr.nodes
+        targets = np.repeat(np.arange(nodes), np.diff(csr.offsets))
+        links = np.sort(csr.sources * np.int64(nodes) + targets)
         batches = [batch.column("key").to_pylist() for batch in finished.keys()]  # noqa: SIM118
         names = {name: finished.view(name) for name in ("mapped", "spelled", "nodes")}
         captured = db.sql(CAPTURED.format(**names)).fetchnumpy()
         uris = dict(db.sql("SELECT id::BIGINT, uri FROM {nodes}".format(**names)).fetchall())
         www = www_rule(finished.parameters)
-    counts = [len(each.sources) for each in incoming]
-    sources = np.concatenate([np.empty(0, np.int64), *(each.sources for each in incoming)])
-    links = np.sort(sources * nodes + np.repeat(np.arange(nodes), counts))
     ids = {key.encode(): number for number, key in enumerate(joined.from_iterable(batches))}
     hashes = np.fromiter(map(zlib.crc32, ids), np.int64, nodes)
     named = NamedPages(uris, ids, www)

@@ -34,7 +34,7 @@ class NumberRange(NamedTuple):
 
 
 class PageFile(NamedTuple):
-    """An option that takes a file of pages. lines: its reader in ranking_inputs.py."""
+    """An option that takes a file of pages. lines: its reader in run/rank_step.py."""
 
     lines: Literal["weights", "seeds", "seeds.txt", "relevance"]
 

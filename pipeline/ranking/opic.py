@@ -40,14 +40,14 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from crawlrank.jobs.kernel.machine.machine_code import compiled
-from crawlrank.jobs.kernel.rank.equation import RECIPE, Equation
+from crawlrank.jobs.kernel.rank.equation import RECIPE
 from crawlrank.pipeline.data.arrays import release
 from crawlrank.pipeline.data.graph import Floats, Graph, Positions, Targets
 from crawlrank.pipeline.ranking.certificate import SAFETY, UNIT
@@ -265,30 +265,23 @@ class _Window(NamedTuple):
     adds: Positions | int
 
 
-def opic(
-    graph: Graph,
-    options: OpicOptions | None = None,
-    watch: Callable[[Checkpoint], None] = lambda checkpoint: None,
-    equation: Equation = RECIPE,
-) -> OpicResult:
-    """Run OPIC until its certificate is small enough or the visits are used up. watch: called at
-    every checkpoint, for a progress display."""
+def opic(graph: Graph, options: OpicOptions | None = None) -> OpicResult:
+    """Run OPIC until its certificate is small enough or the visits are used up."""
     options = options or OpicOptions()
-    bank, edge_mode = _Bank(graph, options.virtual_page, equation), options.virtual_page == "edge"
+    bank, edge_mode = _Bank(graph, options.virtual_page), options.virtual_page == "edge"
     _compile(bank, options.policy)
     windows = _sweeps if options.policy == "cycle" else _histories
     history: list[Checkpoint] = []
     begin, best, kept = time.perf_counter(), None, np.empty(graph.nodes)
     for window in windows(bank, options):
-        bounds = (math.inf, math.inf) if edge_mode else _bounds(window, bank.cash, equation)
+        bounds = (math.inf, math.inf) if edge_mode else _bounds(window, bank.cash)
         seconds = time.perf_counter() - begin
         now = Checkpoint(window.visits, *bounds, 1 / window.total, seconds)
         history.append(now)
-        watch(now)
         if best is None or edge_mode or now.certificate < best.certificate:
             best, total = now, window.h.sum()
             kept[:] = window.h
-            scale = equation.base / (window.g + window.e.mean())
+            scale = RECIPE.base / (window.g + window.e.mean())
         del window  # before the next one is made
         if best.certificate <= options.opic_error and _settled(history, options.opic_error):
             break
@@ -304,10 +297,10 @@ def _compile(bank: _Bank, policy: Policy) -> None:
     else:
         bank.visit(0 if policy == "greedy" else np.arange(0))
     one = np.ones(1)
-    _bounds(_Window(0, 0.0, one, 1.0, one, np.ones(1, np.int64)), one, RECIPE)
+    _bounds(_Window(0, 0.0, one, 1.0, one, np.ones(1, np.int64)), one)
 
 
-def _bounds(window: _Window, cash: Floats, equation: Equation) -> tuple[float, float]:
+def _bounds(window: _Window, cash: Floats) -> tuple[float, float]:
     """The certificate and eta of the equations above, with what rounding may have done to e.
 
     Each addition to a page is wrong by at most UNIT of what the page then held, which is no more
@@ -318,7 +311,7 @@ def _bounds(window: _Window, cash: Floats, equation: Equation) -> tuple[float, f
     mean = total_e / n
     window_of = (window.e, mean, window.h, cash, window.g, adds, UNIT)
     apart, doubt, most = compiled(deviations)(*window_of)
-    certificate = (apart + 2 * doubt) / (equation.base * total_h)
+    certificate = (apart + 2 * doubt) / (RECIPE.base * total_h)
     eta = (most + doubt / n) / (window.g + mean)
     return certificate * SAFETY, eta * SAFETY
 
@@ -367,7 +360,7 @@ def _histories(bank: _Bank, options: OpicOptions) -> Iterator[_Window]:
         yield _Window(visits, total, bank.recorded + bank.cash, g, bank.not_given(), 2 * visits)
 
 
-def shares_of(offsets: Positions, edges: float | None, equation: Equation = RECIPE) -> Floats:
+def shares_of(offsets: Positions, edges: float | None) -> Floats:
     """The part of its cash that a page gives to each target, float64[N], 0 where it has none.
 
     edges: how many edges to the virtual page every page has besides, not only whole ones; None:
@@ -377,7 +370,7 @@ def shares_of(offsets: Positions, edges: float | None, equation: Equation = RECI
     for at in range(0, len(share), PAGES):
         degrees = np.diff(offsets[at : at + PAGES + 1])
         most = np.maximum(degrees, 1)
-        equal = equation.damping / most if edges is None else 1 / (most + edges)
+        equal = RECIPE.damping / most if edges is None else 1 / (most + edges)
         share[at : at + PAGES] = np.where(degrees > 0, equal, 0.0)
     return share
 
@@ -388,13 +381,11 @@ class _Bank:
     share: see shares_of. kept: part that each page of the graph gets through the virtual page from
     one with targets, or as much as a target where it is 0; dangling: from one without."""
 
-    def __init__(
-        self, graph: Graph, virtual_page: VirtualPage, equation: Equation = RECIPE
-    ) -> None:
+    def __init__(self, graph: Graph, virtual_page: VirtualPage) -> None:
         n, edge_mode = graph.nodes, virtual_page == "edge"
         self.graph, self.cash, self.recorded = graph, np.full(n, 1 / n), np.zeros(n)
-        self.share = shares_of(graph.offsets, 1.0 if edge_mode else None, equation)
-        self.kept, self.dangling = 0.0 if edge_mode else equation.base / n, 1 / n
+        self.share = shares_of(graph.offsets, 1.0 if edge_mode else None)
+        self.kept, self.dangling = 0.0 if edge_mode else RECIPE.base / n, 1 / n
 
     def visit(self, order: Positions | int) -> float:
         """Read the pages in this order, or this number of times the page with most cash. Returns

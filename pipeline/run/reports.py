@@ -92,8 +92,7 @@ def _steps_table(manifest: Manifest, names: Sequence[str], damaged: Collection[s
     table = TextTable("steps", "=step", "~state", "~rows", ">seconds", ">start-up")
     for name in names:
         entry = manifest.steps.get(name, {})
-        state = "done" if "fingerprint" in entry else "begun" if entry else "to do"
-        state = "damaged" if name in damaged else state
+        state = _state_of_step(name, entry, damaged)
         if again := entry.get("launched_again"):
             state += f", {count_of(sum(again.values()), 'job')} again as nodes were lost"
         rows = ", ".join(f"{dataset} {count:,}" for dataset, count in entry.get("rows", {}).items())
@@ -298,7 +297,12 @@ def status_document(
 
 
 def _step(name: str, entry: Mapping[str, Any], damaged: set[str]) -> dict[str, Any]:
-    done = "fingerprint" in entry
-    state = "damaged" if name in damaged else "done" if done else "begun" if entry else "to do"
     known = {key: entry.get(key, {}) for key in ("rows", "counters")}
+    state = _state_of_step(name, entry, damaged)
     return {"step": name, "state": state, **known, "seconds": entry.get("seconds")}
+
+
+def _state_of_step(name: str, entry: Mapping[str, Any], damaged: Collection[str]) -> str:
+    if name in damaged:
+        return "damaged"
+    return "done" if "fingerprint" in entry else "begun" if entry else "to do"

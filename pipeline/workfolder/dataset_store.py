@@ -236,11 +236,11 @@ def links_that_count(store: DatasetStore) -> list[PathOrUrl]:
     return of_archives(store, "links")
 
 
-def bringing(store: DatasetStore, tmp: Path) -> Callable[[str], Path]:
+def local_copies(store: DatasetStore, tmp: Path) -> Callable[[str], Path]:
     """A function that gives a dataset as a folder of parts of this machine, in `tmp` where it lies
     at a URL; none of archives."""
 
-    def brought(dataset: str) -> Path:
+    def local_copy(dataset: str) -> Path:
         location = store.location(dataset)
         if isinstance(location, Path):
             return location
@@ -249,4 +249,4 @@ def bringing(store: DatasetStore, tmp: Path) -> Callable[[str], Path]:
             download(location, folder)
         return folder
 
-    return brought
+    return local_copy

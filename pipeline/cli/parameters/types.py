@@ -75,9 +75,7 @@ class LocalPath(click.Path):
 class Number(click.FloatRange):
     """A range without infinity and nan, which no comparison would refuse."""
 
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
+    def convert(self, value: Any, param: Any, ctx: Any) -> float:
         number = float(super().convert(value, param, ctx))
         if not math.isfinite(number):
             self.fail(f"{value} is no finite number", param, ctx)
@@ -96,9 +94,7 @@ class Size(click.ParamType):  # type: ignore[type-arg]
 
     name = "size"
 
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Memory:
+    def convert(self, value: Any, param: Any, ctx: Any) -> Memory:
         try:
             memory = Memory(parse_size(str(value)))
         except ValueError as error:
@@ -115,9 +111,7 @@ class Budget(click.ParamType):  # type: ignore[type-arg]
 
     name = "number/unit"
 
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
+    def convert(self, value: Any, param: Any, ctx: Any) -> float:
         number, _, unit = str(value).replace(",", "").replace("_", "").partition("/")
         days = _DAYS.get(unit.strip().lower().removesuffix("s"))
         try:
@@ -134,9 +128,7 @@ class Days(click.ParamType):  # type: ignore[type-arg]
 
     name = "duration"
 
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
+    def convert(self, value: Any, param: Any, ctx: Any) -> float:
         if isinstance(value, float):
             return value
         match = _DURATION.fullmatch(str(value).strip())
@@ -158,9 +150,7 @@ class Moment(click.ParamType):  # type: ignore[type-arg]
 
     name = "date"
 
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> datetime:
+    def convert(self, value: Any, param: Any, ctx: Any) -> datetime:
         if isinstance(value, datetime):
             return value
         text = str(value)

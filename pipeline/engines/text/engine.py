@@ -43,8 +43,8 @@ from crawlrank.pipeline.ranking.options import OnRound, Round, Stop, Ties
 from crawlrank.pipeline.steps import TEXT, TEXT_AT_URL, ArchiveReport, ArchiveTask, StepEntry
 from crawlrank.pipeline.workfolder.dataset_store import (
     DatasetStore,
-    bringing,
     links_that_count,
+    local_copies,
     of_archives,
 )
 from crawlrank.pipeline.workfolder.lock import claim
@@ -178,13 +178,13 @@ class TextEngine:
     ) -> StepEntry:
         scores, output = self.work / "scores", self.work / "precedence.txt"
         with self.launcher.scratch("uris") as tmp:
-            uris = bringing(self.store, tmp)("uris")
+            uris = local_copies(self.store, tmp)("uris")
             summary = export_precedence(scores, uris, output, tmp, options, links=links)
         return {"rows": {"precedence": summary.uris}}
 
     def validation_input(self, ties: Ties = "key") -> ValidationInput:
         with self.launcher.scratch("ranked") as tmp:
-            brought = bringing(self.store, tmp)
+            brought = local_copies(self.store, tmp)
             graph, ranks = read_graph(brought("graph")), read_graph(brought("ranks"))
             spelled = spelled_nodes(
                 graph, brought("uris"), [brought("map")], tmp, weighed=ties == "links"

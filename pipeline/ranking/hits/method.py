@@ -141,7 +141,7 @@ def _scores(links: Links, pair: Pair, known: float) -> tuple[HitsScores, float]:
     scores = HitsScores(sums / length, hubs, length)
     if not known:
         return scores, math.sqrt(2)
-    return scores, min(math.sqrt(2), _of_authorities(links, pair, length, sine))
+    return scores, min(math.sqrt(2), _of_authorities(links, length, sine))
 
 
 def _of_community(links: Links, u: Floats, sine: float) -> Floats:
@@ -156,7 +156,7 @@ def _of_community(links: Links, u: Floats, sine: float) -> Floats:
     return there
 
 
-def _of_authorities(links: Links, pair: Pair, length: float, sine: float) -> float:
+def _of_authorities(links: Links, length: float, sine: float) -> float:
     """The error of a from that of h: with h = cos h* + sin g, L^T h is cos L^T h* + sin L^T g.
 
     Where all relevance is 1, |L^T g| is at most the second singular value, and |L^T h| the first.

@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +32,7 @@ from crawlrank.pipeline.data.csr import Team, id_type
 from crawlrank.pipeline.data.graph import Floats
 from crawlrank.pipeline.ranking.options import Round, Stop
 from crawlrank.pipeline.ranking.pagerank import kernels
-from crawlrank.pipeline.ranking.pagerank.terms import Terms
+from crawlrank.pipeline.ranking.pagerank.terms import Terms, some_of
 from crawlrank.pipeline.ranking.pagerank.twins import Lists, lists_of
 from crawlrank.pipeline.ranking.solution import OnState, Solution, State
 
@@ -173,31 +173,6 @@ NODE_BYTES = 48  # of the scores, what they are measured with, and the graph's o
 ROW_BYTES = 110  # of the compact rows, while they are made
 
 
-class Rows(Protocol):
-    """dangling: nodes without edges out. roundings: how often the longest sum rounds. length: of
-    the vectors. form: what a vector is, by number."""
-
-    dangling: int
-    roundings: int
-    length: int
-    form: float
-
-    def take(self, vector: Floats) -> None:
-        """Continue from the vector of a state."""
-
-    def sweep(self) -> tuple[float, float]:
-        """One pass over all rows; returns |x' - x|_1 and |x'|_1 of nodes with edges out."""
-
-    def settle(self, factor: float) -> None:
-        """Go `factor` times the last step further, and end the pass."""
-
-    def everywhere(self) -> tuple[Floats, Floats]:
-        """(y of every node, room for as many); between sweep and settle with factor 0."""
-
-    def vector(self) -> Floats:
-        """What a state keeps, after settle: a copy."""
-
-
 def rows_of(team: Team, terms: Terms, budget: int) -> Rows:
     """The rows of a graph with the first scores, in memory where they fit the budget in bytes."""
     count, edges, largest = map(int, kernels.count(team.offsets, team.outdegrees))
@@ -209,7 +184,11 @@ def rows_of(team: Team, terms: Terms, budget: int) -> Rows:
 
 
 class _Compact:
-    """Rows of twins in memory, as twins.py has them. The vector: F of each."""
+    """Rows of twins in memory, as twins.py has them. The vector: F of each.
+
+    dangling: nodes without edges out. roundings: how often the longest sum rounds. length: of the
+    vectors. form: what a vector is, by number.
+    """
 
     form = 1.0
 
@@ -222,10 +201,10 @@ class _Compact:
         self._weights = damping / left * (lists.sizes - damping * lists.closed * whole)
         others = based * (self._weights - damping * lists.closed)
         linking = np.flatnonzero(team.outdegrees)
-        self._fixed = float(terms.base_of(linking).sum() + others.sum(where=lists.closed > 0))
+        self._fixed = float(some_of(terms.base, linking).sum() + others.sum(where=lists.closed > 0))
         self._factors, self._constants = self._of_slots(whole, based, left)
         self._y = np.empty(2 * len(self._factors))
-        self.take(terms.first_of(lists.first))
+        self.take(some_of(terms.first, lists.first))
 
     def _sums(self) -> tuple[Floats, Floats, Floats]:
         """W, B and, 1 without links between the pages of a row, 1 - d W, of each row."""
@@ -258,6 +237,7 @@ class _Compact:
         return factors, constants
 
     def take(self, vector: Floats) -> None:
+        """Continue from the vector of a state."""
         self._flows = vector.copy()
         self._team.each(self._spread)
         self._show(0, self.length)
@@ -274,6 +254,7 @@ class _Compact:
         self._y[whole:][slots] = self._y[slots]
 
     def sweep(self) -> tuple[float, float]:
+        """One pass over all rows; returns |x' - x|_1 and |x'|_1 of nodes with edges out."""
         rows, slots = (self._lists.slots, self._weights), (self._factors, self._constants)
 
         def pass_over(thread: int) -> tuple[float, float]:
@@ -285,6 +266,8 @@ class _Compact:
         return difference, self._fixed + total
 
     def settle(self, factor: float) -> None:
+        """Go `factor` times the last step further, and end the pass."""
+
         def own(thread: int) -> None:
             part = self._lists.parts[thread]
             if factor:
@@ -296,6 +279,7 @@ class _Compact:
         self._team.each(own)
 
     def everywhere(self) -> tuple[Floats, Floats]:
+        """(y of every node, room for as many); between sweep and settle with factor 0."""
         y, team, closed = np.empty(self._team.nodes), self._team, self._lists.closed
         _, based, left = self._sums()
         flows = (self._flows + closed * based) / left
@@ -304,11 +288,13 @@ class _Compact:
         return y, np.empty(team.nodes)
 
     def vector(self) -> Floats:
+        """What a state keeps, after settle: a copy."""
         return self._flows.copy()
 
 
 class _Streamed:
-    """A row for each node with edges out, read where it lies. The vector: their y."""
+    """A row for each node with edges out, read where it lies. The vector: their y. Attributes and
+    methods are those of _Compact."""
 
     form = 0.0
 
@@ -320,7 +306,7 @@ class _Streamed:
         self._own = [(int(cuts[t]), int(cuts[t + 1])) for t in range(team.threads)]
         self._y = np.zeros(2 * team.nodes)
         linking = np.flatnonzero(team.outdegrees)
-        self.take(terms.first_of(linking) / team.outdegrees[linking])
+        self.take(some_of(terms.first, linking) / team.outdegrees[linking])
 
     def take(self, vector: Floats) -> None:
         nodes = self._team.nodes
@@ -350,6 +336,9 @@ class _Streamed:
 
     def vector(self) -> Floats:
         return self._y[: self._team.nodes][self._team.outdegrees > 0]
+
+
+Rows = _Compact | _Streamed
 
 
 def _summed(pairs: list[tuple[float, float]]) -> tuple[float, float]:

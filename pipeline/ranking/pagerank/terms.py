@@ -48,16 +48,9 @@ class Terms(NamedTuple):
         share, least = max(pair[0] for pair in of_ranges), min(pair[1] for pair in of_ranges)
         return spread(share, least, float(scores.sum()), self.equation.damping)
 
-    def first_of(self, nodes: Positions | Ids) -> Floats:
-        """The first scores of some nodes, by number."""
-        return _some(self.first, nodes)
 
-    def base_of(self, nodes: Positions | Ids) -> Floats:
-        """The base of some nodes, by number."""
-        return _some(self.base, nodes)
-
-
-def _some(values: Floats, nodes: Positions | Ids) -> Floats:
+def some_of(values: Floats, nodes: Positions | Ids) -> Floats:
+    """The base, or the first scores, of some nodes, by number."""
     return values[nodes] if len(values) > 1 else np.full(len(nodes), values[0])
 
 

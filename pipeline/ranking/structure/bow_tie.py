@@ -60,7 +60,7 @@ def bow_tie(
     go of. Without nodes all is empty; without links the core is node 0."""
     parts = np.full(csr.nodes, DISCONNECTED, np.int8)
     core = strong.order[strong.core]
-    mark(core, CORE, parts)
+    parts[core] = CORE
     spreading = _Spreading(csr, strong, parts, links)
     spreading.back(marked=(CORE, IN), becomes={DISCONNECTED: IN})
     spreading.on(gives={CORE: OUT, OUT: OUT, IN: TENDRILS, TENDRILS: TENDRILS})
@@ -115,12 +115,6 @@ def _links(csr: Csr, parts: NodeParts, threads: int) -> Positions:
 
 
 NodeParts = npt.NDArray[np.int8]
-
-
-@loop
-def mark(nodes: Targets, part: int, parts: NodeParts) -> None:
-    for node in nodes:
-        parts[node] = part
 
 
 @loop

@@ -37,7 +37,7 @@ from crawlrank.pipeline.ranking.bounds import digits_for, rounded
 from crawlrank.pipeline.ranking.certificate import Certificate, certificate
 from crawlrank.pipeline.ranking.classes import Classes, Order, Preferences, cut, possible
 from crawlrank.pipeline.ranking.correlations import kendall, spearman
-from crawlrank.pipeline.ranking.opic import Checkpoint, OpicResult, opic
+from crawlrank.pipeline.ranking.opic import OpicResult, opic
 from crawlrank.pipeline.ranking.options import ValidationOptions
 from crawlrank.pipeline.ranking.ratings import TOP_PERCENTS, confusion, overlap
 from crawlrank.pipeline.ranking.validation.report import (
@@ -51,14 +51,13 @@ NO_DIGIT = 0.05  # an eta above this resolves no digit
 VALIDATION_BYTES = 80  # a node, of the whole step with its graph, the edges apart
 PIECE = 1 << 16  # nodes or edges at once
 
-OtherProgram = Callable[[Graph, ValidationOptions, Callable[[Checkpoint], None]], OpicResult]
+OtherProgram = Callable[[Graph, ValidationOptions], OpicResult]
 
 
 def validate(
     graph: Graph,
     ranks: Graph,
     options: ValidationOptions | None = None,
-    watch: Callable[[Checkpoint], None] = lambda checkpoint: None,
     captured: Mask | None = None,
     preferred: Preferences | None = None,
     other_program: OtherProgram = opic,
@@ -67,14 +66,13 @@ def validate(
 
     captured: the nodes that were, by position (captured.py); without them the classes
     are cut over all nodes, as they are where the options say so or nothing was captured.
-    preferred: of ties by links, by position; without it they are by key. watch: called at every
-    checkpoint of OPIC. other_program: what is compared with. Raises BadInput when the two differ in
-    a node or an edge. Memory: VALIDATION_BYTES a node with the graph's columns, and
-    its edges where they are not mapped.
+    preferred: of ties by links, by position; without it they are by key. other_program: what is
+    compared with. Raises BadInput when the two differ in a node or an edge. Memory:
+    VALIDATION_BYTES a node with the graph's columns, and its edges where they are not mapped.
     """
     options = options or ValidationOptions()
     _check_same(graph, ranks)
-    proof, other = certificate(ranks), other_program(graph, options, watch)
+    proof, other = certificate(ranks), other_program(graph, options)
     etas = [eta for eta in (proof.eta, other.best.eta) if eta <= NO_DIGIT]
     compared = min([DIGITS, *map(digits_for, etas)]) if etas else 1
     digits = compared if len(etas) == 2 else 0

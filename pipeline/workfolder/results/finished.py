@@ -31,7 +31,6 @@ from typing import Any, NamedTuple
 import duckdb
 import pyarrow as pa
 
-from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.formats.datasets import CAPTURES
 from crawlrank.pipeline.data.csr import Csr
 from crawlrank.pipeline.data.graph import Floats, Mask, Positions, Targets
@@ -226,17 +225,12 @@ class Finished(ABC):
         return int(rows[0][0]) if rows else None
 
     def nodes(self, ids: Sequence[int]) -> dict[int, Node]:
-        """The nodes of these ids. Raises BadInput where one has none."""
+        """The nodes of these ids."""
         if not ids:
             return {}
-        wanted = {*map(int, ids)}
-        listed = ", ".join(map(str, sorted(wanted)))
+        listed = ", ".join(map(str, sorted({*map(int, ids)})))
         query = f"SELECT id, key, uri, score FROM {{nodes}} WHERE id IN ({listed})"
-        nodes = {row[0]: Node(*row) for row in self.rows(query)}
-        if lacking := wanted - nodes.keys():
-            what = f"no line of the node {min(lacking)}"
-            raise BadInput(str(self.work / "scores"), what, "one for each node", CURE)
-        return nodes
+        return {row[0]: Node(*row) for row in self.rows(query)}
 
 
 class _Views(dict[str, str]):

@@ -19,7 +19,6 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.formats.datasets import DATASETS, HUBS, Dataset
 from crawlrank.jobs.kernel.formats.lines import DUMMY, parse_capture
 from crawlrank.jobs.kernel.formats.reading import parts
@@ -27,7 +26,7 @@ from crawlrank.jobs.kernel.formats.rows import UNKNOWN
 from crawlrank.jobs.kernel.rank.equation import FILE, Teleport
 from crawlrank.pipeline.data.csr import SOURCES, Csr, id_type
 from crawlrank.pipeline.data.database import batches
-from crawlrank.pipeline.data.graph import Floats, Mask, Positions, Targets
+from crawlrank.pipeline.data.graph import Floats, Mask, Targets
 from crawlrank.pipeline.workfolder.results.finished import (
     CAPTURE_COLUMNS,
     WEIGHED,
@@ -119,7 +118,7 @@ class FinishedLines(Finished):
         with self.reading():
             query = f"SELECT id::BIGINT AS id, score FROM {self._table('ranks')} WHERE id <> $dummy"
             rows = self.db.execute(query, {"dummy": DUMMY.decode()}).fetchnumpy()
-            scores: Floats = self._by_id("ranks", rows["id"], rows["score"])
+            scores: Floats = rows["score"][np.argsort(rows["id"])]
             return scores
 
     def weights(self) -> Floats | None:
@@ -136,7 +135,7 @@ class FinishedLines(Finished):
         )
         with self.reading():
             rows = self.db.sql(query).fetchnumpy()
-            mask: Mask = self._by_id("map", rows["id"], rows["captured"])
+            mask: Mask = rows["captured"][np.argsort(rows["id"])]
             return mask
 
     def indegrees(self) -> Targets:
@@ -147,7 +146,7 @@ class FinishedLines(Finished):
         )
         with self.reading():
             rows = self.db.sql(query).fetchnumpy()
-            counts: Targets = self._by_id("map", rows["id"], rows["count"])
+            counts: Targets = rows["count"][np.argsort(rows["id"])]
             return counts
 
     def links(self) -> Csr:
@@ -161,14 +160,6 @@ class FinishedLines(Finished):
     def keys(self) -> Iterator[pa.RecordBatch]:
         with self.reading():
             yield from batches(self.db, f"SELECT key FROM {self.view('mapped')} ORDER BY id")
-
-    def _by_id(self, dataset: str, ids: Positions, values: Any) -> Any:
-        """The column in the order of the ids. Raises BadInput where they are not 0 to N-1."""
-        order = np.argsort(ids)
-        if not np.array_equal(ids[order], np.arange(len(ids))):
-            what, where = f"{len(ids)} ids that are not those from 0 on", str(self.folder(dataset))
-            raise BadInput(where, what, f"the ids 0 to {len(ids) - 1}, each once")
-        return values[order]
 
     def incoming(self, ids: Sequence[int]) -> list[Incoming]:
         if not ids:
@@ -207,7 +198,7 @@ class FinishedLines(Finished):
 
     def _hub_column(self, name: str) -> Floats:
         rows = self.db.sql(f"SELECT id, {name} FROM {self._table(HUBS.name)}").fetchnumpy()
-        column: Floats = self._by_id(HUBS.name, rows["id"], rows[name])
+        column: Floats = rows[name][np.argsort(rows["id"])]
         return column
 
     def captures(self, uris: Sequence[str]) -> list[dict[str, Any]]:
@@ -286,10 +277,7 @@ def _line(data: mmap.mmap, at: int) -> bytes:
 
 
 def links_by_target(db: duckdb.DuckDBPyConnection, linked: str, nodes: int, folder: Path) -> Csr:
-    """The graph of a view with the columns source and target, of text. folder: for the file.
-
-    Raises BadInput for an id of no node.
-    """
+    """The graph of a view with the columns source and target, of text. folder: for the file."""
     real = f"FROM {linked} WHERE target <> '{DUMMY.decode()}'"
     rows: Any = db.execute(f"SELECT count(*) {real}").fetchall()
     edges = int(rows[0][0])
@@ -304,9 +292,6 @@ def links_by_target(db: duckdb.DuckDBPyConnection, linked: str, nodes: int, fold
     query = f"SELECT target::BIGINT AS target, source::BIGINT AS source {real} ORDER BY 1, 2"
     for batch in batches(db, query):
         targets, origins = (batch[name].to_numpy() for name in ("target", "source"))
-        for ids in (targets, origins):
-            if len(ids) and not 0 <= ids.min() <= ids.max() < nodes:
-                raise BadInput(str(folder), "an id of no node", f"ids below {nodes}")
         sources[at : at + len(batch)] = origins
         at += len(batch)
         np.add.at(indegrees, targets, 1)

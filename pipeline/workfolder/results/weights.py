@@ -20,7 +20,7 @@ from crawlrank.jobs.kernel.formats.rows import MAX_EXAMPLES
 from crawlrank.jobs.kernel.keys.keys import key_function, www_rule
 from crawlrank.pipeline.data.graph import Floats, Mask, Positions
 from crawlrank.pipeline.ranking.inputs import WeightLine
-from crawlrank.pipeline.workfolder.results.finished import CURE, Finished
+from crawlrank.pipeline.workfolder.results.finished import Finished
 
 if TYPE_CHECKING:
     from crawlrank.pipeline.workfolder.results.finished import Finished
@@ -130,9 +130,6 @@ def nodes_of(pages: Sequence[str], finished: Finished) -> tuple[Positions, Mask,
     nodes = int(counted["nodes"][0])
     ids, folds = np.full(len(keys), -1, np.int64), np.zeros(len(keys), np.bool_)
     ids[rows["at"]], folds[rows["at"]] = rows["id"], rows["folds"]
-    if len(ids) and ids.max() >= nodes:
-        where = str(finished.work / "map")
-        raise BadInput(where, f"the id {ids.max()}", f"ids below {nodes}", CURE)
     return ids, folds, nodes
 
 

@@ -315,11 +315,9 @@ def test_the_virtual_page_as_an_edge_has_its_own_fixed_point() -> None:
     assert result.history[-1].visits == 200 * n
 
 
-def test_every_checkpoint_is_shown_as_it_is_made() -> None:
-    seen: list[Checkpoint] = []
-    result = opic(NAMED["star"], watch=seen.append)
-    assert tuple(seen) == result.history
-    assert [c.seconds for c in seen] == sorted(c.seconds for c in seen)
+def test_seconds_of_checkpoints_add_up() -> None:
+    seconds = [checkpoint.seconds for checkpoint in opic(NAMED["star"]).history]
+    assert seconds == sorted(seconds)
 
 
 def test_without_a_place_for_machine_code_it_still_compiles(
