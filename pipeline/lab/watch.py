@@ -77,7 +77,7 @@ def _by_score(ids: Positions, scores: Floats) -> list[int]:
 
 def _node_of(finished: Finished, uri: str) -> int:
     key = key_maker(finished)(uri)
-    ids, _, _ = nodes_of([uri], finished)
+    ids, _ = nodes_of([uri], finished)
     if (node := int(ids[0])) >= 0:
         return node
     query = "SELECT 1 FROM {spelled} WHERE key = $key LIMIT 1"

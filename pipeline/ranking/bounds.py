@@ -81,8 +81,8 @@ BLOCK = 1 << 14  # scores whose steps stay in the cache of a core
 POWERS = 10.0 ** np.arange(23)  # all that are doubles
 
 
-def rounded(scores: Floats, digits: int, divisor: float = 1.0) -> Floats:
-    """Every score, divided, to `digits` significant digits: `float(f"{x:.{digits-1}e}")`, bit for
+def rounded(scores: Floats, digits: int) -> Floats:
+    """Every score to `digits` significant digits: `float(f"{x:.{digits-1}e}")`, bit for
     bit.
 
     A score is scaled to an integer n and divided back. With |power of ten| <= 22 and n < 2^53 that
@@ -91,7 +91,7 @@ def rounded(scores: Floats, digits: int, divisor: float = 1.0) -> Floats:
     """
     result: Floats = np.empty(len(scores))
     for begin in range(0, len(scores), BLOCK):
-        result[begin : begin + BLOCK] = _rounded(scores[begin : begin + BLOCK] / divisor, digits)
+        result[begin : begin + BLOCK] = _rounded(scores[begin : begin + BLOCK], digits)
     return result
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.formats.rows import MAX_EXAMPLES
 from crawlrank.pipeline.data.graph import Floats
 from crawlrank.pipeline.data.memory import Memory, half_of_machine
 from crawlrank.pipeline.engines.contract import Engine, Ranking
@@ -37,8 +38,6 @@ from crawlrank.pipeline.workfolder.results.finished import Finished
 from crawlrank.pipeline.workfolder.results.opened import open_finished, opened, temporary_database
 from crawlrank.pipeline.workfolder.results.weights import weights_of
 from crawlrank.pipeline.workfolder.weight_files import (
-    DAMAGED,
-    WeightFileSummary,
     read_heritrix_seeds,
     read_relevance,
     read_seeds,
@@ -128,11 +127,11 @@ READERS = {
 
 def page_weights(file: PageFile, path: Path) -> PageWeights:
     """The weights in the file of an option. Raises BadInput."""
-    summary = WeightFileSummary()
-    lines = tuple(READERS[file.lines](path, summary=summary))
+    damaged = list[int]()
+    lines = tuple(READERS[file.lines](path, damaged))
     mark = fingerprint([(line.page, line.weight) for line in lines])
-    damaged = tuple(f"{path}, line {number}" for number in summary.damaged)
-    return PageWeights(lines, mark, summary.skipped[DAMAGED], damaged)
+    examples = tuple(f"{path}, line {number}" for number in damaged[:MAX_EXAMPLES])
+    return PageWeights(lines, mark, len(damaged), examples)
 
 
 def weights_by_id(

@@ -21,16 +21,14 @@ relevance or ratings they are refused, as the others would weigh more without it
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.formats.reading import is_utf_16, read_lines
-from crawlrank.jobs.kernel.formats.rows import MAX_EXAMPLES
 from crawlrank.jobs.kernel.keys.heritrix_form import HeritrixRejects, heritrix_form
 from crawlrank.jobs.kernel.storage.opening import require_file, require_text
 from crawlrank.pipeline.ranking.inputs import WeightLine
@@ -46,7 +44,6 @@ _SEPARATORS = {",": "a comma", ";": "a semicolon", "|": "a bar", "\xa0": "a no-b
 _OTHERWISE = re.compile(r'.+?"?([,;|\xa0])"?[+-]?\.?[0-9][0-9.eE+-]*"?').fullmatch
 
 _STRAY = re.compile("[\udc80-\udcff]").search  # a byte that is not UTF-8
-DAMAGED = "not UTF-8"
 
 # what TextSeedModule and RegexLineIterator of Heritrix match lines with
 _IGNORED = re.compile(r"\s*(#.*)?", re.ASCII).fullmatch
@@ -54,93 +51,57 @@ _ENTRY = re.compile(r"[\s\ufeff]*(\S+)\s*(#.*)?", re.ASCII).fullmatch
 _WITH_SCHEME = re.compile(r"[a-zA-Z][\w+\-]+:.*", re.ASCII).fullmatch
 
 
-@dataclass
-class WeightFileSummary:
-    """What a reader left out of its result; complete when it has returned.
-
-    repeated: lines that repeat the page and the weight of an earlier one. repeats: the first
-    MAX_EXAMPLES of them, as (line, earlier line). skipped: lines that are no seed, by the reason.
-    damaged: the numbers of the first MAX_EXAMPLES lines of seeds that are not UTF-8.
-    """
-
-    repeated: int = 0
-    repeats: list[tuple[int, int]] = field(default_factory=list)
-    skipped: Counter[str] = field(default_factory=Counter)
-    damaged: list[int] = field(default_factory=list)
-
-    def is_damaged(self, number: int, words: str) -> bool:
-        """Whether a seed is not UTF-8; it is counted."""
-        if not _STRAY(words):
-            return False
-        self.skipped[DAMAGED] += 1
-        if len(self.damaged) < MAX_EXAMPLES:
-            self.damaged.append(number)
-        return True
-
-
 def read_weights(
-    path: Path,
-    *,
-    weighted: bool = True,
-    zeros: bool = False,
-    summary: WeightFileSummary | None = None,
+    path: Path, damaged: list[int] | None = None, *, weighted: bool = True, zeros: bool = False
 ) -> list[WeightLine]:
     """The lines of a weight file, each page once. weighted: False for a list of pages, which all
-    weigh 1 and have no second column. zeros: whether all weights may be 0.
+    weigh 1 and have no second column. zeros: whether all weights may be 0. damaged: gets the
+    numbers of lines without a weight that are not UTF-8, which are left out.
 
     Raises BadInput with file and line for another shape, for weights that are no finite numbers of
     at least 0 and for a page with two weights; and for a file without pages, with zeros only
     unless they may be, or with a sum above all doubles.
     """
-    lines = _Lines(path, summary)
+    lines, left_out = _Lines(path), [] if damaged is None else damaged
     for number, text in numbered_texts(path):
         if fields := _fields(text):
             where, words = f"{path}, line {number}", " ".join(fields)
             if weighted:
                 require_utf_8(where, words)
-            elif lines.summary.is_damaged(number, words):
+            elif _STRAY(words):
+                left_out.append(number)
                 continue
             parse = _parse_weighted if weighted else _parse_alone
             lines.add(WeightLine(number, *parse(where, fields)))
     return lines.checked("pages", zeros)
 
 
-def read_seeds(path: Path, *, summary: WeightFileSummary | None = None) -> list[WeightLine]:
+def read_seeds(path: Path, damaged: list[int] | None = None) -> list[WeightLine]:
     """A list of pages, one a line, each with the weight 1. Raises BadInput as `read_weights`."""
-    return read_weights(path, weighted=False, summary=summary)
+    return read_weights(path, damaged, weighted=False)
 
 
-def read_relevance(path: Path, *, summary: WeightFileSummary | None = None) -> list[WeightLine]:
+def read_relevance(path: Path, damaged: list[int] | None = None) -> list[WeightLine]:
     """Read relevances as `read_weights` does; pages without any relevance may be all that is
     listed."""
-    return read_weights(path, zeros=True, summary=summary)
+    return read_weights(path, damaged, zeros=True)
 
 
-def read_heritrix_seeds(
-    path: Path, *, summary: WeightFileSummary | None = None
-) -> list[WeightLine]:
-    """The seeds that Heritrix reads from a file, in Heritrix form, each with the weight 1.
+def read_heritrix_seeds(path: Path, damaged: list[int] | None = None) -> list[WeightLine]:
+    """The seeds that Heritrix reads from a file, in Heritrix form, each with the weight 1. Lines
+    that are no http or https seed are left out. damaged: see `read_weights`.
 
-    Lines that are no http or https seed are counted by reason in the summary. Raises BadInput for
-    a file that cannot be read or has no seed.
+    Raises BadInput for a file that cannot be read or has no seed.
     """
-    lines = _Lines(path, summary)
+    lines, left_out = _Lines(path), [] if damaged is None else damaged
     for number, text in numbered_texts(path):
-        if _IGNORED(text):
-            continue
-        entry = _ENTRY(text)
-        if entry is None:
-            lines.summary.skipped["several words"] += 1
-        elif lines.summary.is_damaged(number, entry[1]):
-            continue
-        elif not entry[1][0].isalnum():
-            lines.summary.skipped["directive"] += 1
-        else:
+        entry = None if _IGNORED(text) else _ENTRY(text)
+        if entry and _STRAY(entry[1]):
+            left_out.append(number)
+        elif entry and entry[1][0].isalnum():
             uri = entry[1] if _WITH_SCHEME(entry[1]) else f"http://{entry[1]}"
-            try:
+            with contextlib.suppress(HeritrixRejects):
                 lines.add(WeightLine(number, heritrix_form(uri), 1.0))
-            except HeritrixRejects:
-                lines.summary.skipped["no http or https URI"] += 1
     return lines.checked("seeds")
 
 
@@ -230,23 +191,17 @@ def _weight(where: str, text: str) -> float:
 class _Lines:
     """The lines of one file, by page. Raises BadInput for what no line alone shows."""
 
-    def __init__(self, path: Path, summary: WeightFileSummary | None) -> None:
+    def __init__(self, path: Path) -> None:
         self._path, self._lines = path, dict[str, WeightLine]()
-        self.summary = WeightFileSummary() if summary is None else summary
 
     def add(self, line: WeightLine) -> None:
         earlier = self._lines.setdefault(line.page, line)
-        if earlier is line:
-            return
         if earlier.weight != line.weight:
             what = f"the weight {line.weight:g} of a page that has {earlier.weight:g} in line"
             raise BadInput(
                 f"{self._path}, line {line.line}", f"{what} {earlier.line}",
                 "one weight for each page", "Leave one of the two lines out.",
             )  # fmt: skip
-        self.summary.repeated += 1
-        if len(self.summary.repeats) < MAX_EXAMPLES:
-            self.summary.repeats.append((line.line, earlier.line))
 
     def checked(self, kind: str, zeros: bool = False) -> list[WeightLine]:
         lines = list(self._lines.values())

@@ -51,7 +51,7 @@ def rated(
     """Each ranking compared with the raters, and the names of these. Raises BadInput where no rated
     page has a score, and where two are the same page."""
     first = rankings[0][1]
-    ids, _, _ = nodes_of(table.pages, first)
+    ids, _ = nodes_of(table.pages, first)
     known = np.flatnonzero(ids >= 0)
     if not len(known):
         what = f"none of {count_of(len(table.pages), 'rated page')}, such as {table.pages[0]}"

@@ -73,13 +73,6 @@ def _suffixes() -> Callable[[str], Any]:
     return offline.extract_str
 
 
-def suffix_list() -> str:
-    """The package whose list is read, with its version."""
-    from importlib.metadata import version
-
-    return f"tldextract {version('tldextract')}"
-
-
 NAMES: dict[str, Callable[[str], str]] = {"host": host_name, "domain": domain_name}
 
 

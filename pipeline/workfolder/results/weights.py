@@ -8,8 +8,7 @@ give the same sums.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -18,7 +17,7 @@ import pyarrow as pa
 from crawlrank.jobs.kernel.errors import BadInput, count_of
 from crawlrank.jobs.kernel.formats.rows import MAX_EXAMPLES
 from crawlrank.jobs.kernel.keys.keys import key_function, www_rule
-from crawlrank.pipeline.data.graph import Floats, Mask, Positions
+from crawlrank.pipeline.data.graph import Floats, Positions
 from crawlrank.pipeline.ranking.inputs import WeightLine
 from crawlrank.pipeline.workfolder.results.finished import Finished
 
@@ -59,24 +58,19 @@ def key_maker(finished: Finished) -> Callable[[str], str]:
 
 #: the node of each page by its number; -1 without one
 NODES_OF_KEYS = """
-    SELECT w.at AS at, coalesce(m.id, -1)::BIGINT AS id, f.key IS NOT NULL AS folds FROM {wanted} w
+    SELECT w.at AS at, coalesce(m.id, -1)::BIGINT AS id FROM {wanted} w
     LEFT JOIN {folded} f ON f.key = w.key
     LEFT JOIN {mapped} m ON m.key = coalesce(f.target_key, w.key)
 """
 
 
-@dataclass(frozen=True)
-class WeightReport:
-    """What the lines stand for. known, unknown: lines of a page that has a score, and of none.
-    folded: known lines whose page folds into another one. added: known lines whose weight was added
-    to that of an earlier line. Of unknown and added lines the first MAX_EXAMPLES are listed."""
+class WeightReport(NamedTuple):
+    """known, unknown: how many lines are of a page that has a score, and of none. Of the unknown
+    ones the first MAX_EXAMPLES are listed."""
 
     known: int
     unknown: int
-    folded: int
-    added: int
-    unknown_lines: tuple[WeightLine, ...]
-    added_lines: tuple[WeightLine, ...]
+    unknown_lines: list[WeightLine]
 
 
 def weights_of(
@@ -87,7 +81,7 @@ def weights_of(
     Raises BadInput where no line is of a page of the folder, and where all that are weigh 0 and so
     does the default.
     """
-    ids, folds, nodes = nodes_of([line.page for line in lines], finished)
+    ids, nodes = nodes_of([line.page for line in lines], finished)
     known = ids >= 0
     if not known.any():
         example = f", such as {lines[0].page}" if lines else ""
@@ -100,21 +94,13 @@ def weights_of(
     if not weights.any():
         what = f"the weight 0 for all pages of the list that it has ({len(given):,})"
         raise BadInput(str(finished.work), what, "one above 0", "Add a page that the crawl has.")
-    added = known & ~_first_of(ids)
-    report = WeightReport(
-        known=len(given),
-        unknown=len(lines) - len(given),
-        folded=int(np.count_nonzero(known & folds)),
-        added=int(np.count_nonzero(added)),
-        unknown_lines=_examples(lines, ~known),
-        added_lines=_examples(lines, added),
-    )
-    return weights, report
+    unknown = [lines[at] for at in np.flatnonzero(~known)[:MAX_EXAMPLES].tolist()]
+    return weights, WeightReport(len(given), len(lines) - len(given), unknown)
 
 
-def nodes_of(pages: Sequence[str], finished: Finished) -> tuple[Positions, Mask, int]:
-    """For each page, a URI or a key: the id of its node, -1 without one, and whether it folds into
-    another page; and how many nodes the folder has. One query for all pages."""
+def nodes_of(pages: Sequence[str], finished: Finished) -> tuple[Positions, int]:
+    """The id of the node of each page, a URI or a key, -1 without one; and how many nodes the
+    folder has. One query for all pages."""
     keys = _keys(pages, finished)
     wanted = f"{finished.name}_wanted"
     table = pa.table({"at": np.arange(len(keys)), "key": pa.array(keys, pa.string())})
@@ -128,9 +114,9 @@ def nodes_of(pages: Sequence[str], finished: Finished) -> tuple[Positions, Mask,
     finally:
         finished.db.unregister(wanted)
     nodes = int(counted["nodes"][0])
-    ids, folds = np.full(len(keys), -1, np.int64), np.zeros(len(keys), np.bool_)
-    ids[rows["at"]], folds[rows["at"]] = rows["id"], rows["folds"]
-    return ids, folds, nodes
+    ids = np.full(len(keys), -1, np.int64)
+    ids[rows["at"]] = rows["id"]
+    return ids, nodes
 
 
 def _keys(pages: Sequence[str], finished: Finished) -> list[str | None]:
@@ -142,14 +128,3 @@ def _keys(pages: Sequence[str], finished: Finished) -> list[str | None]:
         except NotAURI:
             keys.append(None)
     return keys
-
-
-def _first_of(ids: Positions) -> Mask:
-    """Which places hold an id for the first time."""
-    first = np.zeros(len(ids), np.bool_)
-    first[np.unique(ids, return_index=True)[1]] = True
-    return first
-
-
-def _examples(lines: Sequence[WeightLine], chosen: Mask) -> tuple[WeightLine, ...]:
-    return tuple(lines[at] for at in np.flatnonzero(chosen)[:MAX_EXAMPLES].tolist())

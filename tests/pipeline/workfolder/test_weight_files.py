@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.pipeline.workfolder.weight_files import (
-    WeightFileSummary,
     WeightLine,
     read_heritrix_seeds,
     read_relevance,
@@ -114,12 +113,11 @@ def test_a_byte_that_is_not_utf_8_costs_a_seed_at_most(
     }  # fmt: skip
     lines = [written[kind] % number for number, kind in enumerate(kinds)]
     path.write_bytes(b"\n".join([*lines, b"http://last.example/"]))
-    summary = WeightFileSummary()
-    pages = [line.page for line in read(path, summary=summary)]
+    damaged = list[int]()
+    pages = [line.page for line in read(path, damaged)]
     seeds = [n for n, kind in enumerate(kinds) if kind in ("seed", "behind")]
     assert pages == [*(f"http://a{n}.example/" for n in seeds), "http://last.example/"]
-    damaged = [n + 1 for n, kind in enumerate(kinds) if kind == "damaged"]
-    assert (summary.skipped["not UTF-8"], summary.damaged) == (len(damaged), damaged[:20])
+    assert damaged == [n + 1 for n, kind in enumerate(kinds) if kind == "damaged"]
 
 
 def test_a_comment_that_is_not_utf_8_costs_no_weight(path: Path) -> None:
@@ -168,9 +166,7 @@ def test_what_is_no_file(tmp_path: Path) -> None:
 
 def test_the_same_line_twice_counts_once(path: Path) -> None:
     path.write_text("http://a.example/ 2\nhttp://b.example/ 1\nhttp://a.example/\t2.0\n")
-    summary = WeightFileSummary()
-    assert [line.line for line in read_weights(path, summary=summary)] == [1, 2]
-    assert (summary.repeated, summary.repeats) == (1, [(3, 1)])
+    assert [line.line for line in read_weights(path)] == [1, 2]
 
 
 def test_a_page_with_two_weights(path: Path) -> None:
@@ -181,10 +177,8 @@ def test_a_page_with_two_weights(path: Path) -> None:
 
 def test_seeds_weigh_one_each(path: Path) -> None:
     path.write_bytes(BOM + b"http://a.example/\r\n# x\r\ncom,b)/c,3\r\nhttp://a.example/ # y\r\n")
-    summary = WeightFileSummary()
     seeds = [WeightLine(1, "http://a.example/", 1.0), WeightLine(3, "com,b)/c,3", 1.0)]
-    assert read_seeds(path, summary=summary) == seeds
-    assert summary.repeats == [(4, 1)]
+    assert read_seeds(path) == seeds
     assert refused(path, b"http://a.example/ 2\n", weighted=False).found == "2 columns"
 
 
@@ -203,14 +197,11 @@ def test_seeds_of_heritrix(path: Path) -> None:
         b"http://archive.org/\r\n"  # 13, as line 3
         b"10.0.0.1\r\n"  # 14
     )
-    summary = WeightFileSummary()
-    pages = {line.line: line.page for line in read_heritrix_seeds(path, summary=summary)}
+    pages = {line.line: line.page for line in read_heritrix_seeds(path)}
     assert pages == {
         3: "http://archive.org/", 4: "http://a.example:8080/x", 5: "http://b.example/",
         12: "https://d.example/%C3%A9", 14: "http://10.0.0.1/",
     }  # fmt: skip
-    assert summary.repeats == [(13, 3)]
-    assert summary.skipped == {"several words": 1, "directive": 2, "no http or https URI": 3}
 
 
 def test_directives_alone_are_no_seeds(path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from support.inputs.samples import HOSTILE
 
 from crawlrank.jobs.kernel.keys.keys import key_of
-from crawlrank.pipeline.ranking.sites.graph import domain_name, host_name, suffix_list
+from crawlrank.pipeline.ranking.sites.graph import domain_name, host_name
 
 #: URI -> host, registrable domain
 URIS = {
@@ -79,4 +79,3 @@ def test_the_list_is_read_without_a_network(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(socket.socket, "connect", refused)
     monkeypatch.setattr(socket, "getaddrinfo", refused)
     assert domain_name("uk,ac,ox,www") == "ox.ac.uk"
-    assert suffix_list().startswith("tldextract ")
