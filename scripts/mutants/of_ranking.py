@@ -106,7 +106,7 @@ EDITS: dict[str, tuple[Edit, ...]] = {
         Edit(
             "opic-certificate-without-base",
             "pipeline/ranking/opic.py",
-            "(apart + 2 * doubt) / (equation.base * total_h)",
+            "(apart + 2 * doubt) / (RECIPE.base * total_h)",
             "(apart + 2 * doubt) / total_h",
             f"{OPIC}::test_no_certificate_is_exceeded {VALIDATION}",
         ),
