@@ -109,6 +109,7 @@ def _templates() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {"printable": printable, "address": address, "cut": cut, "as": as_text}
+    environment.filters["pieces"] = pieces
     environment.globals |= {"at": at, "NUMBERS": NUMBERS}
     return environment
 
@@ -202,6 +203,11 @@ def cut(shown: str) -> str:
     """Printable text without its middle where it is long."""
     shown = printable(shown)
     return shown if len(shown) <= SHOWN else f"{shown[: SHOWN - TAIL]}…{shown[-TAIL:]}"
+
+
+def pieces(shown: str) -> list[str]:
+    """A URI in pieces, between which a line may end."""
+    return re.split(r"(?<=[/?&=])(?=[^/])", shown)
 
 
 def text(value: Any) -> str:

@@ -9,10 +9,15 @@ function plot(options) {
   return Plot.plot({ ...options, style: { fontSize: "13px" } });
 }
 
-/** Text that fits beside a bar. */
-function cut(text, length = 28) {
-  const shown = printable(text);
-  return shown.length <= length ? shown : `${shown.slice(0, length / 2)}…${shown.slice(1 - length / 2)}`;
+/** Text of at most so many letters. */
+function cut(text, length) {
+  const shown = printable(text), half = Math.floor(length / 2);
+  return shown.length <= length ? shown : `${shown.slice(0, half)}…${shown.slice(1 - half)}`;
+}
+
+/** How many letters fit a width. */
+function letters(width) {
+  return Math.max(6, Math.floor((width - 8) / 8));
 }
 
 /** Labels of a logarithmic axis: numbers near 1, else powers of ten such as 10⁻⁹. */
@@ -25,10 +30,11 @@ function power(value) {
 
 /** Bars of rows, one below the other. */
 function bars(rows, label, width, unit) {
-  const shown = rows.map((row, index) => ({ index, name: cut(row[label]), value: row.count ?? row.value }));
+  const left = Math.min(190, width * 0.45);
+  const shown = rows.map((row, index) => ({ index, name: cut(row[label], letters(left)), value: row.count ?? row.value }));
   const most = d3.max(shown, (row) => row.value);
   return plot({
-    width, height: 24 * shown.length + 66, marginBottom: 46, marginLeft: Math.min(190, width * 0.45), marginRight: 60,
+    width, height: 24 * shown.length + 66, marginBottom: 46, marginLeft: left, marginRight: 60,
     x: { label: unit, labelOffset: 40, grid: true, ticks: Math.max(2, width / 120), tickFormat: (d) => LARGE.format(d), domain: [0, most || 1] },
     y: { label: null, domain: shown.map((row) => row.index), tickFormat: (index) => shown[index].name, tickSize: 0 },
     marks: [
@@ -68,12 +74,12 @@ function heat(cells, names, width, options) {
   const longest = Math.min(22, d3.max(names, (name) => printable(name).length));
   const side = Math.min(24 + 7.5 * longest, width * 0.4), size = (width - side - 20) / names.length;
   const rows = Math.max(16, Math.min(size, 32)), every = Math.ceil(15 / Math.min(size, rows));
-  const named = (index) => index % every ? "" : cut(names[index], 22);
+  const named = (index) => index % every ? "" : cut(names[index], Math.min(22, letters(side + 16)));
   const below = longest < 4 ? 40 : side;
   const shade = (value) => 0.12 + 0.88 * Math.log1p(value) / Math.log1p(most);
   const chart = plot({
     width, height: rows * names.length + below + 36, marginTop: 36, marginLeft: side + 16, marginBottom: below, marginRight: 4,
-    x: { label: options.x, labelAnchor: "left", labelOffset: below - 6, domain: d3.range(names.length), tickFormat: (index) => size < 15 && index % Math.ceil(15 / size) ? "" : cut(names[index], 22), tickRotate: longest < 4 ? 0 : -60, tickSize: 0 },
+    x: { label: options.x, labelAnchor: "left", labelOffset: below - 6, domain: d3.range(names.length), tickFormat: (index) => size < 15 && index % Math.ceil(15 / size) ? "" : cut(names[index], Math.min(22, letters(side))), tickRotate: longest < 4 ? 0 : -60, tickSize: 0 },
     y: { label: options.y, labelAnchor: "top", labelArrow: "none", domain: d3.range(names.length), tickFormat: named, tickSize: 0 },
     marks: [
       Plot.frame({ stroke: FAINT }),
@@ -86,7 +92,7 @@ function heat(cells, names, width, options) {
     const key = element("span", { class: "shade" }), colour = element("span", {});
     colour.style.opacity = shade(value);
     key.append(colour);
-    return element("li", {}, key, `${count(value)} ${options.unit}`);
+    return element("li", {}, key, `${count(value)} ${value === 1 ? options.unit.slice(0, -1) : options.unit}`);
   });
   return element("div", {}, element("ul", { class: "legend" }, ...legend, element("li", {}, element("span", { class: "shade" }), "none")), chart);
 }

@@ -19,7 +19,8 @@ function element(name, attributes = {}, ...children) {
 
 /** A URI of the crawl: a link where it has a target, http or https and nothing else. */
 function pageLink([text, target = text]) {
-  const shown = element("bdi", {}, printable(text));
+  const pieces = printable(text).split(/(?<=[/?&=])(?=[^/])/);
+  const shown = element("bdi", {}, ...pieces.flatMap((piece, index) => index ? [element("wbr"), piece] : [piece]));
   if (target === null || !/^https?:\/\//i.test(target)) return shown;
   return element("a", { href: target, rel: "noopener nofollow", target: "_blank" }, shown);
 }

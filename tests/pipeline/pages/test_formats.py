@@ -10,6 +10,7 @@ from crawlrank.pipeline.pages.page import (
     FORMATS,
     NOTHING,
     percent,
+    pieces,
     seconds,
     size,
     text,
@@ -55,3 +56,10 @@ def test_times() -> None:
 
 def test_text_cannot_steer() -> None:
     assert text("a\u202eb\n\x1b[0m") == "a\\u202eb\n\\x1b[0m"
+
+
+def test_lines_end_between_the_pieces_of_a_uri() -> None:
+    uri = "http://a.example/b//c?d=1&e=2"
+    assert pieces(uri) == ["http://", "a.example/", "b//", "c?", "d=", "1&", "e=", "2"]
+    assert "".join(pieces(uri)) == uri
+    assert pieces("") == [""]
