@@ -13,7 +13,7 @@ from __future__ import annotations
 import contextlib
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, count, islice
 from pathlib import Path
@@ -29,6 +29,7 @@ from crawlrank.jobs.kernel.formats.rows import UNKNOWN, UNLINKED_HOPS, Capture
 from crawlrank.jobs.kernel.storage.arrow_files import native_file, parquet_metadata
 from crawlrank.pipeline.data.parquet import (
     CHECKED,
+    arrow_writer,
     opened_parquet,
     reading_parquet,
     schema_of,
@@ -44,6 +45,7 @@ URI_COLUMNS = ("target", "source", "uri")
 CAPTURE_SCHEMA = schema_of(CAPTURES.first(CAPTURES.usual))
 WHOLE_CAPTURE_SCHEMA = schema_of(CAPTURES.columns)
 ENCODED = pa.dictionary(pa.int32(), pa.string())
+EDGES_SCHEMA = pa.schema([("target", pa.int32()), ("source", pa.int32())])
 
 Indices = npt.NDArray[np.int32]
 
@@ -244,6 +246,29 @@ def edges_of(block: Block) -> Edges:
     if unlinked.any():
         target, source = target[~unlinked], source[~unlinked]
     return Edges(len(block.targets), len(block.sources), target, source)
+
+
+@contextlib.contextmanager
+def edges_writer(path: Path) -> Iterator[Callable[[Edges], None]]:
+    """A function that writes the edges of a block, for a later step of the same run: a batch of
+    indices, 4 to 8 bytes a link."""
+    with arrow_writer(path, EDGES_SCHEMA) as file:
+
+        def write(edges: Edges) -> None:
+            columns = [pa.array(edges.target), pa.array(edges.source)]
+            sizes = {"targets": str(edges.targets), "sources": str(edges.sources)}
+            file.write_batch(pa.record_batch(columns, EDGES_SCHEMA), sizes)
+
+        yield write
+
+
+def written_edges(path: Path) -> Iterator[Edges]:
+    """The edges that `edges_writer` has written."""
+    with native_file(path) as stream, pa.ipc.open_file(stream) as file:
+        for number in range(file.num_record_batches):
+            batch, sizes = file.get_batch_with_custom_metadata(number)
+            target, source = (column.to_numpy() for column in batch.columns)
+            yield Edges(int(sizes[b"targets"]), int(sizes[b"sources"]), target, source)
 
 
 def link_blocks(path: Path, columns: Sequence[str] = LINK_COLUMNS) -> Iterator[Block]:

@@ -58,6 +58,7 @@ from crawlrank.pipeline.workfolder.work_folder import WorkFolder, links_of
 
 PARQUET = "scores.parquet"
 CHECKPOINT = "rounds"  # a folder, as that of the jobs
+EDGES = "edges"  # a folder of those that canonicalize leaves to gen-graph
 
 
 class EmbeddedEngine(WorkFolder):
@@ -106,12 +107,13 @@ class EmbeddedEngine(WorkFolder):
 
     def canonicalize(self, www: Www, folded: bool) -> StepEntry:
         uris, numbers = self.tmp / "uris", self.tmp / "numbers"
+        remove(edges := self.tmp / EDGES)
         counts = canonicalize(
             links_of(self.work), self.path("keys" if self.keyed else "captures"), uris, numbers,
             www=www, keyed=self.keyed,
             folds=self.path("folds") / FOLDS if folded else None,
             budget=self.memory.budget, tmp=self.tmp, processes=self.processes,
-            threads=self.processes,
+            threads=self.processes, edges=edges,
         )  # fmt: skip
         self._publish(uris, numbers)
         dropped = {DROPPED + reason: count for reason, count in sorted(counts.dropped.items())}
@@ -134,11 +136,13 @@ class EmbeddedEngine(WorkFolder):
         return {"rows": {"map": counts.nodes}, "counters": asdict(counts)}
 
     def gen_graph(self, nodes: str) -> StepEntry:
-        output = self.tmp / "graph"
+        output, edges = self.tmp / "graph", self.tmp / EDGES
         counts = gen_graph(
             links_of(self.work), self.path("numbers"), self.path("map") / IDS, output,
             budget=self.memory.budget, tmp=self.tmp, threads=self.processes,
+            edges=edges if edges.exists() else None,
         )  # fmt: skip
+        remove(edges)
         self._publish(output)
         counters = asdict(counts)
         counters[SELF_LINKS] = counters.pop("self_links")

@@ -1,9 +1,9 @@
 """gen-graph: links as numbers to the graph as PageRank reads it, by an external sort.
 
-Every link becomes a pair of key numbers, by the numbers of its block's distinct strings. The
-pairs are sorted by target, then source, each once, and become pairs of ids, which ascend as the
-numbers do. Self-links are dropped, and pairs of which an end has no id: a page that nobody links
-to, unless all pages get ids.
+Every link becomes a pair of key numbers, by the numbers of its block's distinct strings. Where
+canonicalize has left these numbers, links are not read again. The pairs are sorted by target, then
+source, each once, and become pairs of ids, which ascend as the numbers do. Self-links are dropped,
+and pairs of which an end has no id: a page that nobody links to, unless all pages get ids.
 
 The transposed graph has for each node the targets of its links, ascending. The outdegrees give
 where the targets of each node begin. One pass over the edges, which are in the order of their
@@ -38,7 +38,7 @@ from crawlrank.pipeline.data.csr import (
 from crawlrank.pipeline.data.graph import Floats, Graph, Mask
 from crawlrank.pipeline.data.memory import require_memory
 from crawlrank.pipeline.data.pairs import LEAST, Pairs, distinct_pairs
-from crawlrank.pipeline.engines.embedded.columns import edges_of, link_blocks
+from crawlrank.pipeline.engines.embedded.columns import edges_of, link_blocks, written_edges
 
 PIECE = 1 << 22  # edges at once
 COUNTED = 1 << 19  # edges that are counted at once
@@ -71,31 +71,36 @@ def gen_graph(
     tmp: Path,
     threads: int = 1,
     least: int = LEAST,
+    edges: Path | None = None,
 ) -> GraphCounts:
     """The graph of all parts of links, in a new folder `output`.
 
     numbers: the folder of `canonicalize`'s key numbers; ids: `assign-ids`' file, an id for every
     key number. budget: bytes of memory. tmp: a folder for what does not fit. least: of
-    distinct_pairs. Raises BadInput where links and numbers do not belong together.
+    distinct_pairs. edges: the folder of those that canonicalize has left, which are read instead of
+    links. Raises BadInput where links and numbers do not belong together.
     """
     of_key = open_ids(ids)
     parts = sorted(links.glob("*.parquet"), key=lambda part: part.stat().st_size, reverse=True)
-    streams = [key_pairs(part, numbers / f"{part.stem}.npy", len(of_key)) for part in parts]
+    streams = [
+        key_pairs(part, numbers / f"{part.stem}.npy", len(of_key), edges and edges / part.name)
+        for part in parts
+    ]
     return write_graph(
         streams, len(of_key), output, budget=budget, tmp=tmp, threads=threads, ids=of_key,
         least=least,
     )  # fmt: skip
 
 
-def key_pairs(part: Path, numbers: Path, keys: int) -> Iterator[Pairs]:
+def key_pairs(part: Path, numbers: Path, keys: int, edges: Path | None = None) -> Iterator[Pairs]:
     """The links of a part as pairs of key numbers, without those of UNLINKED_HOPS or without a key.
 
-    keys: all numbers are below it. Raises BadInput where a number is not below, or the files do not
-    match."""
+    keys: all numbers are below it. edges: those that canonicalize has left. Raises BadInput where a
+    number is not below, or the files do not match."""
     of_string = open_numbers(numbers, keys)
     none = missing(of_string)
     begin = 0
-    for block in map(edges_of, link_blocks(part)):
+    for block in written_edges(edges) if edges else map(edges_of, link_blocks(part)):
         middle = begin + block.targets
         end = middle + block.sources
         if end > len(of_string):

@@ -98,20 +98,22 @@ def canonicalize(
     keyed: bool = False,
     folds: Path | None = None,
     partitions: int | None = None,
+    edges: Path | None = None,
 ) -> SpellingCounts:
     """Spellings and key numbers of all parts, in new folders `uris` and `numbers`.
 
     links, captures: folders of parts. keyed: their URIs are keys, see `CountWork`. budget: bytes of
     memory for all processes together. tmp: a folder for what does not fit. partitions: of
-    spellings; None: by their size. Raises BadInput for a part that cannot be read.
+    spellings; None: by their size. edges: a new folder for those of links, for gen-graph of the
+    same run. Raises BadInput for a part that cannot be read.
     """
-    for folder in (uris, numbers):
+    for folder in filter(None, (uris, numbers, edges)):
         folder.mkdir(parents=True)
     parts, share = _parts(links, captures), budget // processes - PROCESS_BYTES
     size = sum(string_bytes(path) for part in parts for path in part if path)
     partitions = partitions or usual_partitions(size, share, processes)
     with tempfile.TemporaryDirectory(dir=tmp) as name:
-        setup = SpellingSetup(Path(name), partitions, www, keyed, share)
+        setup = SpellingSetup(Path(name), partitions, www, keyed, share, edges)
         works = [CountWork(number, *part, setup) for number, part in enumerate(parts)]
         counts, merges, sizes = _merged(works, setup, processes)
         keys = KeyNumbers(sizes)

@@ -17,6 +17,7 @@ after table, the position of its spelling.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -47,6 +48,7 @@ from crawlrank.pipeline.engines.embedded.columns import (
     Indices,
     capture_blocks,
     edges_of,
+    edges_writer,
     link_blocks,
 )
 
@@ -57,13 +59,15 @@ MOST_BYTES = 1 << 30  # of strings in one array, whose offsets are 32-bit number
 class SpellingSetup(NamedTuple):
     """What all tasks of canonicalize share. folder: for their files. keyed: the URIs are keys
     already, and captures stand for keys of which no capture is known. budget: bytes of memory of
-    a table in each process."""
+    a table in each process. edges: a folder for those of each part, for gen-graph; None: they are
+    not kept."""
 
     folder: Path
     partitions: int
     www: Www
     keyed: bool
     budget: int
+    edges: Path | None = None
 
 
 class CountWork(NamedTuple):
@@ -106,11 +110,15 @@ class _Counting:
         self.counts = PartCounts()
 
     def links(self, path: Path) -> None:
-        for block in link_blocks(path):
-            self._count_dropped(block)
-            edges = edges_of(block)
-            indices = LinkIndices(edges.target, edges.source)
-            self._add(indices, block.targets, block.sources)
+        folder = self._work.setup.edges
+        with edges_writer(folder / path.name) if folder else contextlib.nullcontext() as kept:
+            for block in link_blocks(path):
+                self._count_dropped(block)
+                edges = edges_of(block)
+                if kept:
+                    kept(edges)
+                indices = LinkIndices(edges.target, edges.source)
+                self._add(indices, block.targets, block.sources)
 
     def _count_dropped(self, block: Block) -> None:
         for number, hop in enumerate(block.hops):

@@ -106,13 +106,20 @@ def embedded(
     spelled = canonicalize(
         path("links"), path("captures"), path("uris"), path("numbers"),
         budget=budget, tmp=tmp, processes=processes, threads=threads, partitions=partitions,
+        edges=path("edges"),
     )  # fmt: skip
     ids = assign_ids(path("uris") / "uris.parquet", path("map"), nodes=nodes)
-    graph = gen_graph(
-        path("links"), path("numbers"), path("map") / "ids.npy", path("graph"),
-        budget=budget, tmp=tmp, threads=threads, least=least,
+    graph, of_edges = (
+        gen_graph(
+            path("links"), path("numbers"), path("map") / "ids.npy", path(output),
+            budget=budget, tmp=tmp, threads=threads, least=least, edges=edges,
+        )
+        for output, edges in (("graph", None), ("graph-of-edges", path("edges")))
     )  # fmt: skip
     assert not any(tmp.iterdir())
+    assert graph == of_edges
+    for file in path("graph").iterdir():
+        assert file.read_bytes() == (path("graph-of-edges") / file.name).read_bytes()
     return Made(folder, spelled, ids, graph)
 
 
