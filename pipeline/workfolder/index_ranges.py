@@ -42,7 +42,7 @@ from crawlrank.pipeline.data.database import BATCH, database, feed
 MOST, LARGEST = 1000, 1 << 26  # records, and bytes, of a list
 JOINED = 1 << 24  # bytes of a range of several records
 NAMED = 20  # wrong lines that a message names
-BUDGET = 1 << 29  # bytes of memory
+BUDGET = 1 << 27  # bytes of memory, so that a run of the least --memory has room
 EXPECTED = "lines of JSON or CDXJ with filename, offset and length"
 _SCHEMA = pa.schema([("archive", pa.string()), ("begin", pa.int64()), ("size", pa.int64())])
 _DISTINCT = "SELECT archive, begin, max(size) FROM ranges GROUP BY ALL"
