@@ -75,7 +75,7 @@ def in_project(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
     path = f"{project}:{environment()['PYTHONPATH']}"
     return subprocess.run(
         [sys.executable, *words], cwd=project, env=environment(PYTHONPATH=path),
-        capture_output=True, text=True, check=False, timeout=300,
+        capture_output=True, text=True, check=False, timeout=900,
     )  # fmt: skip
 
 

@@ -36,7 +36,7 @@ def made(crawl: Path, archives: str, work: Path, **values: str) -> subprocess.Co
     values_given = [f"{name}={value}" for name, value in given.items()]
     return subprocess.run(
         ["make", "-o", ".venv/.run", "pipeline", *values_given],
-        cwd=ROOT, env=environment(), capture_output=True, text=True, check=False, timeout=120,
+        cwd=ROOT, env=environment(), capture_output=True, text=True, check=False, timeout=900,
     )  # fmt: skip
 
 

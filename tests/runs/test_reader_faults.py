@@ -6,12 +6,13 @@ from __future__ import annotations
 import gzip
 import os
 import struct
+import sys
 import zlib
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.crawls import WEB, crawlrank, environment, ok
+from support.crawls import WEB, crawlrank, environment, ok, process
 from support.inputs.archive_samples import page, warc
 from support.paths import LOOPBACK
 from support.runs import finished, shared_warc
@@ -121,14 +122,12 @@ brotli.Decompressor = failing
 
 @pytest.mark.slow
 @pytest.mark.parametrize("runner", ["embedded", pytest.param("local", marks=pytest.mark.slow)])
-def test_in_processes_of_their_own(
-    runner: str, archives: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each loads the fault by itself, as it begins."""
+def test_in_processes_of_their_own(runner: str, archives: list[Path], tmp_path: Path) -> None:
+    """Each loads the fault by itself, as it begins, and so does the server that forks tasks."""
     (tmp_path / "sitecustomize.py").write_text(FAULTY)
-    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{environment()['PYTHONPATH']}")
+    path = f"PYTHONPATH={tmp_path}{os.pathsep}{environment()['PYTHONPATH']}"
     words = (*archives, "--work", tmp_path / "work", "--runner", runner, "--jobs", 2, *QUIET)
-    said = crawlrank("run", *words)
+    said = process("run", *words, command=["env", path, sys.executable, "-m", "crawlrank"])
     assert said.code == 3
     found = "reading it failed (ValueError: a record that nobody thought of)"
     assert f"{archives[1]}: {found}" in said.err

@@ -85,7 +85,7 @@ def process(
         cwd=cwd,
         env=environment(),
         capture_output=True,
-        timeout=120,
+        timeout=900,
         check=False,
         **more,
     )

@@ -52,7 +52,7 @@ def sleeper() -> Iterator[subprocess.Popen[bytes]]:
 def call(node: Node, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "hadoop", "--folder", str(node.folder), *arguments]
     env = {**os.environ, "PYTHONPATH": str(SCRIPTS)}
-    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=300)
+    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=900)
 
 
 def program(folder: Path, name: str, text: str) -> None:
@@ -198,7 +198,7 @@ def test_mrjob_counts_words(hadoop: Node, tmp_path: Path) -> None:
     (tmp_path / "words.py").write_text(WORDS)
     (tmp_path / "in.txt").write_text("to be or not to be\n" * 50)
     command = [sys.executable, "words.py", "-r", "hadoop", "--python-bin", sys.executable, "in.txt"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stderr
     assert sorted(done.stdout.splitlines()) == ['"be"\t100', '"not"\t50', '"or"\t50', '"to"\t100']
     assert "words=300" in done.stderr

@@ -47,7 +47,7 @@ def type_in(folder: Path, home: Path, line: str, code: int = 0) -> str:
     path = f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
     known = environment(PATH=path, HERITRIX_HOME=str(home))
     done = subprocess.run(
-        ["bash", "-c", line], cwd=folder, env=known, capture_output=True, text=True, timeout=300
+        ["bash", "-c", line], cwd=folder, env=known, capture_output=True, text=True, timeout=900
     )
     assert done.returncode == code, done.stderr
     return done.stdout + done.stderr

@@ -66,7 +66,7 @@ def killed(step: int, job: Path, *options: object) -> int:
         env=environment(),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=900,
     )
     if done.returncode == -signal.SIGKILL:
         return 0

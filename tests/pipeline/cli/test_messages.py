@@ -297,7 +297,7 @@ def test_a_job_alone_names_a_binary_file(work: Path, tmp_path: Path) -> None:
     path, _ = binary_files(work, tmp_path)["an array of NumPy"]
     done = subprocess.run(
         [sys.executable, "-m", "crawlrank.jobs.gen_graph", "-r", "inline", str(path)],
-        capture_output=True, text=True, timeout=100, check=False, env=environment(),
+        capture_output=True, text=True, timeout=900, check=False, env=environment(),
     )  # fmt: skip
     assert done.returncode == 3
     assert "an array of NumPy, not text" in done.stderr

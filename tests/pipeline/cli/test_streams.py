@@ -21,7 +21,7 @@ def in_shell(
     line = line.replace("CRAWLRANK", shlex.join(command)).replace("ARCHIVE", str(archive()))
     return subprocess.run(
         ["bash", "-c", line],
-        cwd=folder, env=environment(), capture_output=True, text=True, timeout=120, check=False,
+        cwd=folder, env=environment(), capture_output=True, text=True, timeout=900, check=False,
     )  # fmt: skip
 
 

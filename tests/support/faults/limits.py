@@ -47,7 +47,7 @@ def within_threads(most: int, *args: object) -> Said:
     limits = [sys.executable, "-c", BEGIN, str(most)]
     done = subprocess.run(
         ["setpriv", f"--reuid={USER}", "--clear-groups", *kept, *limits, *COMMAND, *map(str, args)],
-        env=environment(), capture_output=True, timeout=120, check=False,
+        env=environment(), capture_output=True, timeout=900, check=False,
     )  # fmt: skip
     return checked(Said(done.returncode, done.stdout.decode(), done.stderr.decode()))
 

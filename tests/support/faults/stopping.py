@@ -30,7 +30,7 @@ from support.faults.forks import forked
 from support.systems.own_engine import with_engine
 from support.waiting import awaited
 
-SECONDS = 300
+SECONDS = 900
 STREAMS = ("out", "err")
 
 
