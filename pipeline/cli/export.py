@@ -32,6 +32,7 @@ from crawlrank.pipeline.cli.parameters.options import (
     digits_option,
     precedence_options,
     ranking_option,
+    replay_option,
     report_option,
     work_option,
 )
@@ -201,6 +202,7 @@ def _chosen(output: Path | None, form: str | None) -> tuple[Path, str]:
 @format_option(*PAGES, "sites", *FOLDERS)
 @filter_options
 @precedence_options
+@replay_option
 @option(
     "--digits",
     type=click.IntRange(1, 17),
@@ -214,6 +216,7 @@ def export(
     form: str | None,
     filters: PageFilters,
     precedence: PrecedenceOptions,
+    replay: str | None,
     digits: int | None,
 ) -> None:
     """Writes next to a precedence file its summary (.summary.json) and
@@ -230,6 +233,8 @@ def export(
             _write_texts(folder, output)
         return
     _check_usage(form, output)
+    if replay and form not in ENDINGS:
+        raise click.UsageError(f"--replay goes with {', '.join(ENDINGS)}, not with {form}")
     require_sources(filters, work=True, uris=False)
     check_files(output, inputs=[])
     if form == "heritrix" and output != STDOUT:  # whose beans go beside it
@@ -237,7 +242,8 @@ def export(
     with temporary_folder() as tmp:
         source = scores_of_work(folder, tmp)
         ranked = RankedPages(source.scores, source.uris, folder)
-        _write(ranked, output, _cut(precedence, source, digits), form, filters)
+        cut = _cut(precedence, source, digits)
+        _write(ranked, output, cut, form, filters, replay or "")
 
 
 @command("step export-precedence")
@@ -324,8 +330,9 @@ def _check_usage(form: str, output: Path) -> None:
 
 
 def _write(
-    ranked: RankedPages, output: Path, options: PrecedenceOptions, form: str, filters: PageFilters
-) -> None:
+    ranked: RankedPages, output: Path, options: PrecedenceOptions, form: str, filters: PageFilters,
+    replay: str = "",
+) -> None:  # fmt: skip
     """Write the output, and show the counts of what was written."""
     www = www_rule(require_manifest(ranked.work).parameters if ranked.work else {})
     chosen = conditions(filters, www=www)
@@ -340,7 +347,7 @@ def _write(
         else:
             from crawlrank.pipeline.precedence.export import export_scores
 
-            written = export_scores(ranked, output, tmp, options, form, filters, chosen)
+            written = export_scores(ranked, output, tmp, options, form, filters, chosen, replay)
             left = {f"left out: {reason}": n for reason, n in written.left_out.items() if n}
             counts = {
                 "pages": written.pages,

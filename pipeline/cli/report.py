@@ -9,7 +9,12 @@ import click
 from crawlrank.pipeline.cli.commands import command
 from crawlrank.pipeline.cli.outputs import STDOUT, check_files, json_option, write_json
 from crawlrank.pipeline.cli.parameters.groups import option
-from crawlrank.pipeline.cli.parameters.options import OUTPUT, memory_option, work_option
+from crawlrank.pipeline.cli.parameters.options import (
+    OUTPUT,
+    memory_option,
+    replay_option,
+    work_option,
+)
 from crawlrank.pipeline.cli.parameters.progress_options import Progress, plain_progress_options
 from crawlrank.pipeline.data.datasets import replacing
 from crawlrank.pipeline.data.memory import Memory
@@ -41,6 +46,7 @@ MOST = 10_000  # pages
     " pages were not captured. May be given several times.",
 )
 @option("--top", type=click.IntRange(1, MOST), default=1000, help="Pages to list, best first.")
+@replay_option
 @option("--output", "page", type=OUTPUT, help="File to write, such as report.html.")
 @json_option
 @memory_option
@@ -51,6 +57,7 @@ def report(
     older: Path | None,
     crawl_logs: tuple[Path, ...],
     top: int,
+    replay: str | None,
     page: Path | None,
     output: Path | None,
     memory: Memory,
@@ -71,7 +78,9 @@ def report(
     require_manifest(work)
     check_files(page, output, inputs=[*crawl_logs])
     names, left_out = _chosen(work, rankings)
-    request = ReportRequest(work, names, older, top, memory.budget, left_out, crawl_logs)
+    request = ReportRequest(
+        work, names, older, top, memory.budget, left_out, crawl_logs, replay or ""
+    )
     with temporary_database(memory.budget) as (db, near), consecutive(progress.reporter) as begin:
         document = reported(request, db, near, begin)
     write_json(SCHEMA, document, output)

@@ -237,12 +237,14 @@ def report(
     against: StrPath | None = None,
     crawl_log: Strings = (),
     top: int = 1000,
+    replay: str | None = None,
     memory: str | int | None = None,
 ) -> dict[str, Any]:
     """The numbers of a run and its ranking. output: a file for the page that shows them.
 
     ranking: labels of the rankings to show (default: all). against: work folder of an older crawl.
-    crawl_log: of Heritrix, which say why pages were not captured. top: pages to list.
+    crawl_log: of Heritrix, which say why pages were not captured. top: pages to list. replay:
+    the prefix of links to captures, such as https://archive.example/wayback/.
     """
     return document("report", (), _given(report, locals()), progress)
 
@@ -304,6 +306,7 @@ def export(
     ties: Ties = PrecedenceOptions.ties,
     spellings: Spellings = PrecedenceOptions.spellings,
     aliases: Strings = PrecedenceOptions.aliases,
+    replay: str | None = None,
     digits: int | None = None,
 ) -> None:
     """Write the precedence file of a finished run, or with `format` a list for another crawler, the
@@ -311,6 +314,7 @@ def export(
     format.
 
     From captured to top: filters, which take a part of the pages and never change the class of one.
+    replay: the prefix of links to captures, for csv, jsonl and parquet.
     """
     call("export", (), _given(export, locals()))
 

@@ -335,12 +335,16 @@ def export_scores(
     form: str,
     filters: PageFilters = NO_FILTERS,
     chosen: list[Filter] | None = None,
+    replay: str = "",
 ) -> Written:
     """Write the file `output`, or to standard output, in a format of FORMATS. chosen: the
-    conditions of the filters. tmp: a folder for data larger than memory. Raises BadInput."""
+    conditions of the filters. replay: the prefix of links to captures, for WITH_ALL_COLUMNS. tmp: a
+    folder for data larger than memory. Raises BadInput."""
     written = Written()
     columns = form in WITH_ALL_COLUMNS
-    with open_pages(ranked, tmp, options, filters, chosen or [], columns=columns) as table:
+    with open_pages(
+        ranked, tmp, options, filters, chosen or [], columns=columns, replay=replay
+    ) as table:
         written.taken = table.count(ranked.where)
         written.left_out["without a URI"] = written.taken.without_uri
         pages = _counted(table.rows(), written)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +17,7 @@ from typing import NamedTuple
 import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from crawlrank.jobs.kernel.errors import BadInput, count_of
 from crawlrank.jobs.kernel.formats.order import BEST_SPELLING_FIRST
@@ -27,8 +28,9 @@ from crawlrank.pipeline.data.csr import Csr
 from crawlrank.pipeline.data.database import batches, database
 from crawlrank.pipeline.data.graph import Positions
 from crawlrank.pipeline.precedence.filters import DETAILS, Filter, PageFilters, host_condition
+from crawlrank.pipeline.precedence.latest_captures import make_latest
 from crawlrank.pipeline.precedence.options import PrecedenceOptions
-from crawlrank.pipeline.precedence.score_formats import PAGE, make_degrees, make_latest
+from crawlrank.pipeline.precedence.score_formats import PAGE, make_degrees
 from crawlrank.pipeline.precedence.scored import ByKey, counted_batches, insert
 from crawlrank.pipeline.ranking.classes import cut, preferred_by
 from crawlrank.pipeline.workfolder.results.finished import Finished
@@ -49,7 +51,7 @@ COUNTED = (
 )
 PAGES = """
     CREATE {kind} pages AS SELECT url, score, class::SMALLINT AS class, position, p.key AS key,
-        captures, status, media_type, links_in, links_out, hops
+        captures, status, media_type, links_in, links_out, hops{more}
     FROM (
         SELECT uri AS url, score, class, position, key, captures FROM nodes JOIN placed USING (node)
         UNION ALL
@@ -91,26 +93,38 @@ class Taken:
 
 
 class PageTable:
-    """The view or table `pages` of a database, with the columns PAGE, and what filters take."""
+    """The view or table `pages` of a database, with the columns PAGE, and what filters take. more:
+    columns that it has after those. replay: the prefix of links to captures."""
 
     def __init__(
-        self, db: duckdb.DuckDBPyConnection, filters: list[Filter], top: int | None
+        self,
+        db: duckdb.DuckDBPyConnection,
+        filters: list[Filter],
+        top: int | None,
+        more: Sequence[str] = (),
+        replay: str = "",
     ) -> None:
-        self.db = db
+        self.db, self._replay = db, replay
+        self.columns = pa.schema([*PAGE, *[pa.field(name, pa.string()) for name in more]])
         conditions = " AND ".join(f"({condition})" for _, condition in [*filters, ("", IS_HTTP)])
         self._rest = f"FROM pages WHERE {conditions}"
         self._limit = "" if top is None else f"LIMIT {top}"
         self._filters, self._top = filters, top
 
-    def taken(self, columns: str = ", ".join(PAGE.names)) -> str:
+    def taken(self, columns: str = "") -> str:
         """The query of the pages to take, best first."""
         ordered = f"SELECT * {self._rest} {ORDER} {self._limit}"
-        return f"SELECT {columns} FROM ({ordered}) {ORDER}"
+        return f"SELECT {columns or ', '.join(self.columns.names)} FROM ({ordered}) {ORDER}"
 
     def rows(self) -> Iterator[pa.RecordBatch]:
-        """The pages to take, as PAGE."""
+        """The pages to take, with these columns."""
+        at = self.columns.get_field_index("replay")
         for batch in batches(self.db, self.taken()):
-            yield batch.cast(PAGE)
+            pages = batch.cast(self.columns)
+            if at >= 0:
+                links = pc.binary_join_element_wise(self._replay, pages["replay"], "")
+                pages = pages.set_column(at, "replay", links)
+            yield pages
 
     def count(self, where: str) -> Taken:
         """How many pages each filter leaves. where: the scores, for messages. Raises BadInput where
@@ -155,12 +169,14 @@ def open_pages(
     chosen: list[Filter],
     *,
     columns: bool,
+    replay: str = "",
     budget: int = BUDGET,
     threads: int | None = None,
 ) -> Iterator[PageTable]:
     """The pages of scores and uris, text or Parquet. chosen: the conditions of the filters.
-    columns: whether all columns are asked for; otherwise those that filters need. tmp: a folder for
-    data larger than memory. Raises BadInput."""
+    columns: whether all columns are asked for; otherwise those that filters need. replay: the
+    prefix of links to captures, which are a column then. tmp: a folder for data larger than memory.
+    Raises BadInput."""
     limits = {"budget": budget // 2, "threads": threads or os.cpu_count() or 1}
     with (
         temporary_folder(tmp) as name,
@@ -172,20 +188,35 @@ def open_pages(
         insert(db, "counts", counted_batches(ranked.uris) if ranked.uris else ())
         db.execute(NODES)
         db.register("placed", _placed(db, by_key, options))
-        detailed = columns or any(getattr(filters, field) for field in DETAILS)
-        _describe(db, finished, latest=detailed, degrees=columns or filters.min_links is not None)
+        more = _describe(db, finished, filters, columns=columns, replay=bool(replay))
         if finished:
             _make_tables(db, finished, filters, near)
         kind = "TABLE" if filters.any else "VIEW"  # which is read twice, or once
-        db.execute(PAGES.format(kind=kind, bins=options.bins, best_first=BEST_SPELLING_FIRST))
-        yield PageTable(db, chosen, filters.top)
+        listed = "".join(f", {name}" for name in more)
+        db.execute(
+            PAGES.format(kind=kind, bins=options.bins, best_first=BEST_SPELLING_FIRST, more=listed)
+        )
+        yield PageTable(db, chosen, filters.top, more, replay)
 
 
 def _describe(
-    db: duckdb.DuckDBPyConnection, finished: Finished | None, *, latest: bool, degrees: bool
-) -> None:
-    make_latest(db, finished if latest else None)
+    db: duckdb.DuckDBPyConnection,
+    finished: Finished | None,
+    filters: PageFilters,
+    *,
+    columns: bool,
+    replay: bool,
+) -> list[str]:
+    """Make the tables that describe pages, as far as they are needed; the columns that are there
+    only at times."""
+    more: list[str] = []
+    if columns and finished:
+        more = ["title"] * finished.has_titles + ["replay"] * replay
+    detailed = columns or any(getattr(filters, field) for field in DETAILS)
+    make_latest(db, finished if detailed else None, more)
+    degrees = columns or filters.min_links is not None
     make_degrees(db, finished if degrees else None)
+    return more
 
 
 def _make_tables(

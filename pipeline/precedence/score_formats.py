@@ -22,19 +22,8 @@ the class of a page says how far it goes:
 
 The lines are JSON, which YAML reads. Pages come best first, so the last class comes last.
 
-What the captures and the graph say of each page: tables of a database, by key.
-
-    latest   key, status, media_type, hops
-    degrees  key, links_in, links_out: of nodes
-
-The status is that of the page's latest capture that has one; its media type, and the hops from a
-seed that Heritrix gives, likewise. A redirect from one spelling of a page to another one, such as
-http to https, says nothing of the page: it counts only where there is no other capture. Captures at
-the same time: that of the lowest status, so that a page comes before an error.
-
-The latest capture is a maximum of numbers in which its time stands before its status and the number
-of its media type or hops: numbers of a fixed size are what DuckDB groups in little memory, and
-spills.
+The table `degrees` of a database says what the graph has of each page: key, links_in and links_out,
+of nodes. Further columns are those of latest_captures.py: they come last.
 """
 
 from __future__ import annotations
@@ -44,6 +33,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 import duckdb
@@ -70,6 +60,7 @@ PAGE = pa.schema(
 BOUNDS = pa.schema([("score_rounded", pa.float64()), ("score_error", pa.float64())])
 BOUNDED = pa.schema([*[PAGE.field(n) for n in (0, 1)], *BOUNDS, *[*PAGE][2:]])
 LISTED = pa.schema([*BOUNDED, ("host", pa.string()), ("site", pa.string())])
+MORE = ("title", "replay")  # strings that a list has where they are known or asked for
 REPEATED = ["media_type", "hops", "host", "site"]  # worth a dictionary in Parquet
 ROW_GROUP = 1 << 17
 HOSTS_KEPT = 1 << 16  # names of hosts in memory
@@ -85,8 +76,8 @@ def _names(part: str) -> tuple[str, str]:
 
 
 def with_bounds(pages: pa.RecordBatch, options: PrecedenceOptions) -> pa.RecordBatch:
-    """The pages as BOUNDED, of PAGE: with the score that pages are ordered by, which equal ones
-    share, and by how much the score may be wrong, if that is known."""
+    """The pages of PAGE as BOUNDED, and columns that come last: with the score that pages are
+    ordered by, which equal ones share, and by how much the score may be wrong, if that is known."""
     missing, scores = pages["score"].is_null(), pages["score"].fill_null(1.0).to_numpy()
     shown = pa.array(rounded(scores, options.digits))
     error = scores * np.nan
@@ -94,32 +85,48 @@ def with_bounds(pages: pa.RecordBatch, options: PrecedenceOptions) -> pa.RecordB
         error = most_wrong(scores, options.eta, options.absolute)
     known = pa.array(error, mask=~np.isfinite(error))
     columns = [pc.if_else(missing, None, column) for column in (shown, known)]
-    return pa.record_batch([*pages.columns[:2], *columns, *pages.columns[2:]], BOUNDED)
+    schema = pa.schema([*BOUNDED, *_more(pages)])
+    return pa.record_batch([*pages.columns[:2], *columns, *pages.columns[2:]], schema)
+
+
+def _more(pages: pa.RecordBatch) -> list[pa.Field]:
+    """The fields after all others."""
+    return [field for field in pages.schema if field.name in MORE]
 
 
 def with_hosts(pages: pa.RecordBatch) -> pa.RecordBatch:
-    """The pages of BOUNDED as LISTED: with the host of each and its registrable domain."""
+    """The pages of BOUNDED as LISTED: with the host of each and its registrable domain, before
+    the columns that come last."""
     parts = pc.list_element(pc.split_pattern(pages["key"], ")", max_splits=1), 0)
     encoded = parts.dictionary_encode()
     names = [_names(part) for part in encoded.dictionary.to_pylist()]
     hosts, sites = ([pair[at] for pair in names] for at in (0, 1))
     columns = [pa.array(each, pa.string()).take(encoded.indices) for each in (hosts, sites)]
-    return pa.record_batch([*pages.columns, *columns], LISTED)
+    more, count = _more(pages), len(BOUNDED)
+    schema = pa.schema([*LISTED, *more])
+    return pa.record_batch([*pages.columns[:count], *columns, *pages.columns[count:]], schema)
 
 
-def _rows(pages: PageBatches) -> Iterator[tuple[Any, ...]]:
-    for batch in pages:
-        listed = with_hosts(batch)
-        yield from zip(*(column.to_pylist() for column in listed.columns), strict=True)
+def _listed(pages: PageBatches) -> tuple[pa.Schema, PageBatches]:
+    """The columns of a list, and its pages, of which there is one at least."""
+    first = with_hosts(next(pages))
+    return first.schema, chain([first], map(with_hosts, pages))
+
+
+def _rows(listed: PageBatches) -> Iterator[tuple[Any, ...]]:
+    for batch in listed:
+        yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
 
 
 def _csv(pages: PageBatches, left: LeftOut, bins: int) -> Iterator[bytes]:
-    return map(str.encode, csv_pieces(LISTED.names, _rows(pages)))
+    schema, listed = _listed(pages)
+    return map(str.encode, csv_pieces(schema.names, _rows(listed)))
 
 
 def _jsonl(pages: PageBatches, left: LeftOut, bins: int) -> Iterator[bytes]:
-    for row in _rows(pages):
-        yield json.dumps(dict(zip(LISTED.names, row, strict=True))).encode() + b"\n"
+    schema, listed = _listed(pages)
+    for row in _rows(listed):
+        yield json.dumps(dict(zip(schema.names, row, strict=True))).encode() + b"\n"
 
 
 class _Growing:
@@ -152,10 +159,10 @@ class _Growing:
 
 
 def _parquet(pages: PageBatches, left: LeftOut, bins: int) -> Iterator[bytes]:
-    growing = _Growing()
-    with pq.ParquetWriter(growing, LISTED, compression="zstd", use_dictionary=REPEATED) as writer:
-        for batch in pages:
-            writer.write_batch(with_hosts(batch), row_group_size=ROW_GROUP)
+    growing, (schema, listed) = _Growing(), _listed(pages)
+    with pq.ParquetWriter(growing, schema, compression="zstd", use_dictionary=REPEATED) as writer:
+        for batch in listed:
+            writer.write_batch(batch, row_group_size=ROW_GROUP)
             yield growing.take()
     yield growing.take()
 
@@ -235,63 +242,7 @@ def exclusion(uri: str) -> str:
     return _OF_ANY_SCHEME + _SPECIAL.sub(r"\\\g<0>", path) + "$"
 
 
-STATUSES = 1000  # 0 to 999, three digits
-LATER = 10**15  # above all timestamps of 14 digits: for captures that count
-NAMES = 1 << 32  # media types, and ways of hops, at most
-
-VISITS = """
-    CREATE TABLE visits AS SELECT uri, coalesce(try_cast(timestamp AS BIGINT), 0) AS moment,
-    CASE WHEN status BETWEEN 0 AND 999 THEN status END::BIGINT AS status,
-    nullif(lower(trim(split_part(media_type, ';', 1))), '') AS media_type, hops FROM {visited}
-"""
-#: spellings that redirect to their own page
-TURNING = """
-    CREATE TABLE turning AS SELECT DISTINCT r.source AS uri FROM {redirected} r
-    JOIN counts a ON a.uri = r.source JOIN counts b ON b.uri = r.target WHERE a.key = b.key
-"""
-NUMBERED = """
-    CREATE TABLE numbered_{0} AS SELECT {0}, row_number() OVER (ORDER BY {0}) AS number
-    FROM (SELECT DISTINCT {0} FROM visits WHERE {0} IS NOT NULL)
-"""
-RANKED = f"""
-    CREATE VIEW weighed_visits AS SELECT c.key AS key, v.status AS status, t.number AS type,
-    h.number AS way, (CASE WHEN v.status BETWEEN 300 AND 399 AND s.uri IS NOT NULL
-        THEN 0 ELSE {LATER} END + least(v.moment, {LATER - 1})) * {STATUSES}
-        + ({STATUSES - 1} - coalesce(v.status, {STATUSES - 1})) AS weight
-    FROM visits v JOIN counts c USING (uri) LEFT JOIN turning s USING (uri)
-    LEFT JOIN numbered_media_type t USING (media_type) LEFT JOIN numbered_hops h USING (hops)
-"""
-LATEST = f"""
-    CREATE TABLE latest AS SELECT key, ({STATUSES - 1} - g.status % {STATUSES})::SMALLINT AS status,
-    t.media_type AS media_type, h.hops AS hops FROM
-    (SELECT key, max(weight) FILTER (status IS NOT NULL) AS status,
-        max(weight::HUGEINT * {NAMES} + type) FILTER (type IS NOT NULL) AS type,
-        max(weight::HUGEINT * {NAMES} + way) FILTER (way IS NOT NULL) AS way
-     FROM weighed_visits GROUP BY key) g
-    LEFT JOIN numbered_media_type t ON t.number = (g.type % {NAMES})::BIGINT
-    LEFT JOIN numbered_hops h ON h.number = (g.way % {NAMES})::BIGINT
-"""
-NO_LATEST = """
-    CREATE TABLE latest (key VARCHAR, status SMALLINT, media_type VARCHAR, hops VARCHAR)
-"""
 NO_DEGREES = "CREATE TABLE degrees (key VARCHAR, links_in BIGINT, links_out BIGINT)"
-
-
-def make_latest(db: duckdb.DuckDBPyConnection, finished: Finished | None) -> None:
-    """Make `latest` in a database that has the table `counts` of spellings. Without a run, or where
-    URIs are not known, it has no rows."""
-    if finished is None or not finished.has_uris:
-        db.execute(NO_LATEST)
-        return
-    visited, redirected = finished.view("visited"), finished.view("redirected")
-    with finished.reading():
-        db.execute(VISITS.format(visited=visited))
-        db.execute(TURNING.format(redirected=redirected))
-    for name in ("media_type", "hops"):
-        db.execute(NUMBERED.format(name))
-    db.execute(RANKED)
-    db.execute(LATEST)
-    db.execute("DROP VIEW weighed_visits; DROP TABLE visits; DROP TABLE turning")
 
 
 def make_degrees(db: duckdb.DuckDBPyConnection, finished: Finished | None) -> None:

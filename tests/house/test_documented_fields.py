@@ -64,7 +64,7 @@ def test_fields_of_diff() -> None:
 
 
 def test_fields_of_explain() -> None:
-    document = asked("explain", URI, "--work", finished(LOOPBACK))
+    document = asked("explain", URI, "--work", finished(LOOPBACK, "--titles"))
     assert undocumented(document, section("compare.md", 'crawlrank-explain-1"`')) == []
 
 
@@ -128,8 +128,8 @@ def header(path: Path) -> list[str]:
 
 
 def test_columns_of_lists_of_pages(tmp_path: Path) -> None:
-    work, output = finished(LOOPBACK), tmp_path / "pages.csv"
-    ok("export-precedence", "--work", work, "--format", "csv", "--output", output)
+    work, output = finished(LOOPBACK, "--titles"), tmp_path / "pages.csv"
+    ok("export", work, "--output", output, "--replay", "https://archive.example/")
     text = section("take.md", "## CSV, JSON lines and Parquet")
     assert sorted(first_column(text)) == sorted(header(output))
 

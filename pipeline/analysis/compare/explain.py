@@ -235,8 +235,8 @@ class Explanation:
     folds into, or its own; asked_fold: its own, if it folds; gone: the kind of its first step, if
     nothing is left of it. site: that gives it its score, in a ranking of sites. made_of: the
     rankings that it is made of, with their weights. No link to a page has a part of its own in such
-    scores. eta, absolute: bounds of the error of a score, relative to the exact one and in its
-    unit."""
+    scores. title: of the latest capture that has one, where the run kept titles. eta, absolute:
+    bounds of the error of a score, relative to the exact one and in its unit."""
 
     uri: str
     key: str
@@ -262,6 +262,7 @@ class Explanation:
     spellings: list[Spelling] = field(default_factory=list)
     spelling_count: int = 0
     asked_spelling: Spelling | None = None
+    title: str | None = None
     capture_count: int = 0
     captures: list[dict[str, Any]] = field(default_factory=list)
     unlisted: int = 0
@@ -399,6 +400,7 @@ def _add_spellings(result: Explanation, finished: Finished, rows: list[tuple[Any
         captures = finished.captures(captured)
         captures.sort(key=lambda row: (row["timestamp"] or "", row["archive"] or ""), reverse=True)
         result.captures = captures[:CAPTURES]
+        result.title = next(filter(None, (row.get("title") for row in captures)), None)
         if result.uri != result.key and result.uri not in {row[0] for row in rows}:
             (result.asked_spelling,) = _listed(finished, [(result.uri, 0, 0, "-")])
 

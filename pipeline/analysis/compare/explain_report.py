@@ -31,6 +31,8 @@ def tables(page: Explanation) -> Iterator[TextTable]:
 
 def _page(page: Explanation) -> TextTable:
     table = TextTable(page.shown or page.uri, "what", "~value")
+    if page.title is not None:
+        table.add("title", page.title)
     table.add("key", page.key)
     if fold := page.asked_fold:
         table.add("asked for", f"{fold.key}, {_folded(fold)} that is one with it")
@@ -140,6 +142,6 @@ def _captures(page: Explanation) -> TextTable:
     table = TextTable("latest captures", "time", ">status", "type", "/archive", ">offset", "URI")
     for row in page.captures:
         texts = ["-" if value is None else str(value) for value in row.values()]
-        uri, time, status, media_type, _, _, archive, offset = texts
+        uri, time, status, media_type, _, _, archive, offset = texts[:8]
         table.add(time, status, media_type, archive, offset, uri)
     return table

@@ -88,6 +88,9 @@ class _Packed:
         for entry in pages:
             why = [[self._number(link["uri"]), link["gives"]] for link in entry["why"]]
             row = [self._number(entry["uri"]), *(entry[name] for name in COLUMNS), why]
+            if "title" in entry or "replay" in entry:
+                title, replay = entry.get("title"), entry.get("replay")
+                row += [title and cut(title), replay and address(replay)]
             self._bytes += len(embedded_json(row)) + 1
             if self._bytes > self._room:
                 return

@@ -63,7 +63,7 @@ class ReportRequest(NamedTuple):
     """What a report is of. labels: of rankings, the first being the one that is described. older:
     a work folder that it is compared with. top: pages listed. budget: bytes. left_out: rankings
     that are stale or not finished, which nobody asked for. crawl_logs: that say why pages were
-    missed."""
+    missed. replay: the prefix of links to captures, '' for none."""
 
     work: Path
     labels: Sequence[str]
@@ -72,6 +72,7 @@ class ReportRequest(NamedTuple):
     budget: int
     left_out: Sequence[str] = ()
     crawl_logs: Sequence[Path] = ()
+    replay: str = ""
 
 
 def report(
@@ -147,7 +148,7 @@ def _of_datasets(
     begin("structure of the graph")
     sections["structure"] = structure_section(side, csr)
     begin("best pages")
-    sections["scores"] = scores_section(side, csr, request.top)
+    sections["scores"] = scores_section(side, csr, request.top, request.replay)
     begin("missed pages")
     sections["missed"] = missed_section(side, csr, request.top, request.crawl_logs)
     begin("hosts")

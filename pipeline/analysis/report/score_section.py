@@ -15,6 +15,7 @@ import numpy as np
 from crawlrank.pipeline.analysis.compare.diff import Side
 from crawlrank.pipeline.data.csr import Csr
 from crawlrank.pipeline.data.graph import Floats
+from crawlrank.pipeline.precedence.latest_captures import LatestCapture, latest_captures
 from crawlrank.pipeline.ranking.bounds import bounds_of
 from crawlrank.pipeline.ranking.methods import method_of
 from crawlrank.pipeline.ranking.options import Round
@@ -28,18 +29,22 @@ REASONS = 3  # links listed for each page
 LINKS_AT_ONCE = 1 << 22  # that are looked at
 
 
-def page_rows(side: Side, csr: Csr | None, top: int) -> list[dict[str, Any]]:
-    """The first pages in the order. csr: of the graph, for the numbers of links.
+def page_rows(side: Side, csr: Csr | None, top: int, replay: str = "") -> list[dict[str, Any]]:
+    """The first pages in the order. csr: of the graph, for the numbers of links. replay: the prefix
+    of links to captures.
 
     why: up to three links, each with the position of its source, what it gives, and the source's
-    URI; empty for rankings without a part for each link. last, captures: None where unknown.
+    URI; empty for rankings without a part for each link. last, captures: None where unknown. title,
+    replay: where titles were kept, and links are asked for; None for a page without one.
     """
     finished = side.finished
     ids = _first(side, top)
     nodes = finished.nodes(ids)
     links = _best_links(side, ids)
     sources = finished.nodes(sorted({source for each in links for source, _ in each}))
-    captured = _captures(finished, [nodes[node].key for node in ids])
+    keys = [nodes[node].key for node in ids]
+    captured = _captures(finished, keys)
+    latest = latest_captures(finished, keys, replay=bool(replay))
     rows = []
     for node, best in zip(ids, links, strict=True):
         captures, last = captured.get(nodes[node].key, (None, None))
@@ -58,9 +63,19 @@ def page_rows(side: Side, csr: Csr | None, top: int) -> list[dict[str, Any]]:
                     {"position": int(side.places[s]), "gives": gives, "uri": sources[s].uri}
                     for s, gives in best
                 ],
+                **_described(finished, latest.get(nodes[node].key, LatestCapture()), replay),
             }
         )
     return rows
+
+
+def _described(finished: Finished, latest: LatestCapture, replay: str) -> dict[str, str | None]:
+    row: dict[str, str | None] = {}
+    if finished.has_titles:
+        row["title"] = latest.title
+    if replay:
+        row["replay"] = latest.replay and replay + latest.replay
+    return row
 
 
 def _first(side: Side, top: int) -> list[int]:
@@ -144,8 +159,8 @@ def _some(rounds: Sequence[Round]) -> list[Round]:
     return [rounds[number - 1] for number in chosen]
 
 
-def scores_section(side: Side, csr: Csr | None, top: int) -> dict[str, Any]:
-    """How scores are distributed, and the best pages."""
+def scores_section(side: Side, csr: Csr | None, top: int, replay: str = "") -> dict[str, Any]:
+    """How scores are distributed, and the best pages. replay: as in `page_rows`."""
     captured = side.scores[side.captured]
     return {
         "pages": len(side.scores),
@@ -156,7 +171,7 @@ def scores_section(side: Side, csr: Csr | None, top: int) -> dict[str, Any]:
         "sum": float(side.scores.sum()),
         "all": _curve(side.scores),
         "of_captured": _curve(captured) if 0 < len(captured) < len(side.scores) else [],
-        "best": page_rows(side, csr, top),
+        "best": page_rows(side, csr, top, replay),
     }
 
 

@@ -105,7 +105,7 @@ GROUPS = {
     "Package": "--python --machine --glibc --wheels --upload",
     "Engine": "--runner --jobs --memory",
     "Cluster": "--data --cluster-conf --reducers",
-    "Output": """--output --json --format --anchors --top --by --sort --plot
+    "Output": """--output --json --format --replay --anchors --top --by --sort --plot
         --estimate
         --quiet --verbose --log""",
     (OTHER := "Other"): "--config --help",

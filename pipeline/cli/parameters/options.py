@@ -30,7 +30,14 @@ from crawlrank.pipeline.cli.parameters.groups import (
     on_command_line,
     option,
 )
-from crawlrank.pipeline.cli.parameters.types import LocalPath, Number, Size, SomeOf, Whole
+from crawlrank.pipeline.cli.parameters.types import (
+    LocalPath,
+    Number,
+    ReplayPrefix,
+    Size,
+    SomeOf,
+    Whole,
+)
 from crawlrank.pipeline.cli.parameters.words import WorkOption
 from crawlrank.pipeline.data.memory import Memory, half_of_machine
 from crawlrank.pipeline.options import NODES, RunOptions
@@ -60,6 +67,13 @@ ranking_option = option(
     "--ranking",
     metavar="LABEL",
     help="A ranking of `crawlrank rank`, by its --name (default: that of the run).",
+)
+replay_option = option(
+    "--replay",
+    metavar="PREFIX",
+    type=ReplayPrefix(),
+    help="Add links to captures in a replay, such as pywb or the Wayback Machine: PREFIX, 14"
+    " digits, `/` and the URI.",
 )
 ranked_work_option = grouped("work", ranking_folder, work_option, ranking_option)
 strict_option = field_option(RunOptions, "strict", "Damage inside an archive is an error (exit 3).")

@@ -1,5 +1,5 @@
 """Types of values on the command line: paths and URLs, finite numbers, sizes of memory, durations,
-dates."""
+dates, addresses of replays."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from datetime import datetime, timezone
 from typing import Any
+from urllib.parse import urlsplit
 
 import click
 
@@ -22,6 +23,7 @@ _DAYS = {"minute": 1 / 1440, "hour": 1 / 24, "day": 1.0, "week": 7.0}
 _UNITS = {"m": "minute", "h": "hour", "d": "day", "w": "week"}
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([mhdw])", re.ASCII)
 _LONGEST = 36_500.0  # days
+_NOT_IN_PREFIX, _LONGEST_PREFIX = frozenset(" \"'<>`\\?#"), 1000
 _FOURTEEN = re.compile(r"[0-9]{14}", re.ASCII)
 MOST = 10**15
 LARGEST = 10**15  # bytes
@@ -161,6 +163,29 @@ class Moment(click.ParamType):  # type: ignore[type-arg]
         except ValueError:
             self.fail(f"{value!r} is no date such as 2026-11-24 or 2026-11-24T12:00Z", param, ctx)
         return moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)
+
+
+class ReplayPrefix(click.ParamType):  # type: ignore[type-arg]
+    """What comes before the time and the URI in the address of a replay; with a `/` at its end."""
+
+    name = "prefix"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        text = str(value)
+        try:
+            parts = urlsplit(text)
+            is_web = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        except ValueError:
+            is_web = False
+        is_plain = text.isascii() and text.isprintable() and not set(text) & _NOT_IN_PREFIX
+        if not (is_web and is_plain and len(text) <= _LONGEST_PREFIX):
+            self.fail(
+                f"{printable(text[:_LONGEST_PREFIX])} is no http or https address without a query,"
+                " such as https://archive.example/wayback/",
+                param,
+                ctx,
+            )
+        return text if text.endswith("/") else f"{text}/"
 
 
 class SomeOf(click.ParamType):  # type: ignore[type-arg]

@@ -28,17 +28,26 @@ function timestamp(value) {
   return parts ? `${parts.slice(1, 4).join("-")} ${parts.slice(4).join(":")}` : printable(value);
 }
 
-/** The columns of a row of data.best, in its order; why: [number of the URI, what it gives]. */
-const [URI, POSITION, SCORE, CLASS, INLINKS, OUTLINKS, CAPTURES, LAST, WHY] = d3.range(9);
+/** The columns of a row of data.best, in its order; why: [number of the URI, what it gives]. The last
+ * two are absent where neither is known. */
+const [URI, POSITION, SCORE, CLASS, INLINKS, OUTLINKS, CAPTURES, LAST, WHY, TITLE, REPLAY] = d3.range(11);
+
+/** The title of a page, and a link to a replay of its capture, in an element; none without both. */
+function described(row) {
+  const shown = row[TITLE] ? [element("bdi", {}, printable(row[TITLE]))] : [];
+  if (row[REPLAY] && /^https?:\/\//i.test(row[REPLAY])) shown.push(" ", element("a",
+    { class: "replay", href: row[REPLAY], rel: "noopener nofollow", target: "_blank" }, "as captured"));
+  return shown.length ? [element("span", { class: "described" }, ...shown)] : [];
+}
 
 /** A page with the links that give it most: the first one in sight. */
 function pageCell(row) {
-  const link = pageLink(data.uris[row[URI]]);
+  const link = element("div", {}, pageLink(data.uris[row[URI]]), ...described(row));
   const items = row[WHY].map(([uri, gives]) => element("li", {}, `${number(gives)} from `, pageLink(data.uris[uri])));
   if (!items.length) return link;
   const more = items.length === 1 ? [] : [element("details", {},
     element("summary", {}, `${items.length - 1} more`), element("ul", { class: "why" }, ...items.slice(1)))];
-  return element("div", {}, link, element("ul", { class: "why" }, items[0]), ...more);
+  return element("div", {}, ...link.childNodes, element("ul", { class: "why" }, items[0]), ...more);
 }
 
 /** A node, as a table would take a string for markup. */
@@ -69,7 +78,7 @@ function column(name, show, options = {}) {
 function page(uri, kind, row) {
   if (kind === "display") return pageCell(row);
   const names = kind === "filter" ? [uri, ...row[WHY].map(([source]) => source)] : [uri];
-  const text = names.map((each) => data.uris[each][0]).join(" ");
+  const text = [...names.map((each) => data.uris[each][0]), row[TITLE] ?? ""].join(" ");
   return kind === "filter" ? asFiltered(text) : text;
 }
 

@@ -22,7 +22,6 @@ from crawlrank.pipeline.data.scores_file import (
 )
 from crawlrank.pipeline.ranking.inputs import LINK_WEIGHT, parsed_link_weights
 from crawlrank.pipeline.workfolder.results.finished import (
-    CAPTURE_COLUMNS,
     WEIGHED,
     Finished,
     Incoming,
@@ -62,7 +61,7 @@ class FinishedColumns(Finished):
         return "modified, etag" if asked else "NULL::VARCHAR AS modified, NULL::VARCHAR AS etag"
 
     def _title(self) -> str:
-        return "title" if self.parameters.get("--titles") else "NULL::VARCHAR AS title"
+        return "title" if self.has_titles else "NULL::VARCHAR AS title"
 
     def _table(self, dataset: str) -> str:
         return f"'{self.folder(dataset)}/{dataset}.parquet'"
@@ -148,13 +147,14 @@ class FinishedColumns(Finished):
     def captures(self, uris: Sequence[str]) -> list[dict[str, Any]]:
         if not uris or not any(self.folder("captures").glob("*.parquet")):
             return []
-        columns = ", ".join(f'"{name}"' for name in CAPTURE_COLUMNS)
+        names = self.capture_columns
+        columns = ", ".join(f'"{name}"' for name in names)
         rows = self.rows(
             f"SELECT {columns} FROM '{self.folder('captures')}/*.parquet'"
             " WHERE uri IN (SELECT unnest($uris))",
             uris=list(uris),
         )
-        return [dict(zip(CAPTURE_COLUMNS, row, strict=True)) for row in rows]
+        return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def _edges_from(csr: Csr, ids: Positions) -> Positions:

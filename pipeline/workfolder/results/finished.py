@@ -47,7 +47,6 @@ from crawlrank.pipeline.workfolder.manifest import WITHOUT_URIS, Manifest
 from crawlrank.pipeline.workfolder.results.dataset_folders import DatasetFolders
 
 CURE = "Make them again with `crawlrank run`."
-CAPTURE_COLUMNS = CAPTURES.first(CAPTURES.required)
 
 #: of ord, as a column of a table of scores, the table, and the one of uris
 WEIGHED = """
@@ -174,7 +173,18 @@ class Finished(ABC):
 
     @abstractmethod
     def captures(self, uris: Sequence[str]) -> list[dict[str, Any]]:
-        """The captures of these URIs, as CAPTURE_COLUMNS, None where unknown."""
+        """The captures of these URIs, as `capture_columns`, None where unknown."""
+
+    @property
+    def has_titles(self) -> bool:
+        """Whether the run was asked for titles of pages."""
+        return bool(self.parameters.get("--titles"))
+
+    @property
+    def capture_columns(self) -> dict[str, str]:
+        """Columns that captures are shown with, by name, with their types."""
+        more = {"title": CAPTURES.columns["title"]} if self.has_titles else {}
+        return CAPTURES.first(CAPTURES.required) | more
 
     @property
     def parameters(self) -> dict[str, Any]:

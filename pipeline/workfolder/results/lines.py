@@ -28,7 +28,6 @@ from crawlrank.pipeline.data.csr import SOURCES, Csr, id_type
 from crawlrank.pipeline.data.database import batches
 from crawlrank.pipeline.data.graph import Floats, Mask, Targets
 from crawlrank.pipeline.workfolder.results.finished import (
-    CAPTURE_COLUMNS,
     WEIGHED,
     Finished,
     Incoming,
@@ -208,8 +207,8 @@ class FinishedLines(Finished):
         with self.reading():
             for part in parts(self.folder("captures")):
                 for line in lines_with(part, [uri.encode() + b"\t" for uri in uris]):
-                    fields = zip(CAPTURE_COLUMNS.items(), parse_capture(line), strict=False)
-                    rows.append({name: _value(kind, field) for (name, kind), field in fields})
+                    fields, columns = parse_capture(line)._asdict(), self.capture_columns
+                    rows.append({n: _value(kind, fields[n]) for n, kind in columns.items()})
         return rows
 
 

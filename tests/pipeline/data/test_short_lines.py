@@ -20,6 +20,7 @@ BOTH, ARC = SAMPLES, SAMPLES[:1]
     ("archives", "more"),
     [
         (BOTH, ("--timestamps", "--validators")),
+        (ARC, ("--timestamps", "--titles")),
         (ARC, ()),
         pytest.param(BOTH, ("--timestamps",), marks=pytest.mark.slow),
         pytest.param(BOTH, (), marks=pytest.mark.slow),
