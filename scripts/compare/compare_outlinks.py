@@ -185,7 +185,7 @@ def _pages(
     """The pages that have a metadata record, each with it."""
     kinds: Counter[str] = Counter()
     with guard(str(archive)), opened(archive) as stream:
-        for _, items, _ in read_archives(stream, str(archive), max_record=max_record):
+        for _, items, *_ in read_archives(stream, str(archive), max_record=max_record):
             pages = DescribedPages()
             for item in items:
                 if isinstance(item, Damage):

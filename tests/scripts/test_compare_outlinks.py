@@ -253,7 +253,7 @@ def test_what_waits_is_bounded_and_counted() -> None:
     written = [page("<a href=/x>", uri) for uri in uris] + [metadata("a: b", uri=u) for u in uris]
     pages, pairs = DescribedPages(waiting=3), 0
     archive = BytesIO(b"".join(written))
-    for _, items, _ in read_archives(archive, "pages.warc", max_record=MAX_RECORD):
+    for _, items, *_ in read_archives(archive, "pages.warc", max_record=MAX_RECORD):
         pairs += sum(len(list(pages.add(item, MAX_RECORD))) for item in items)
     assert (pairs, pages.alone, pages.metadata_alone) == (3, 7, 7)
 

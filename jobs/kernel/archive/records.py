@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import itertools
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, BinaryIO, NamedTuple
 
@@ -144,11 +144,13 @@ class Record(NamedTuple):
 
 class ArchiveRecords(NamedTuple):
     """name: for captures. items: all of them must be read before the next archive is. is_index:
-    whether they are those of an index, without bodies."""
+    whether they are those of an index, without bodies. titles: what a package says of its pages, by
+    URI; to be called before items are read."""
 
     name: str
     items: Iterator[Record | Damage]
     is_index: bool = False
+    titles: Callable[[], Mapping[bytes, str]] = dict
 
 
 RecordRead = tuple[Record, list[tuple[str, str]]]  # with (reason, detail) of damage in its body

@@ -1,4 +1,5 @@
-"""Archives in a WACZ, a zip with WARC files in `archive/`: read in place, one after the other.
+"""Archives in a WACZ, a zip with WARC files in `archive/`: read in place, one after the other; and
+the titles of pages in its `pages/`, which a browser had when it made the archives.
 
 A zip lists its entries at its end. Each entry also begins with a header, which finds it where the
 list is missing or false. Entries are stored, as the WACZ specification demands, or deflated.
@@ -11,8 +12,8 @@ import json
 import re
 import struct
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, pairwise
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain, islice, pairwise
 from typing import BinaryIO, NamedTuple, cast
 
 from crawlrank.jobs.kernel.archive.damage import Damage, shown
@@ -29,8 +30,12 @@ from crawlrank.jobs.kernel.archive.zip_files import (
     ZipList,
 )
 from crawlrank.jobs.kernel.errors import BadInput, Unreachable
+from crawlrank.jobs.kernel.keys.uris import as_crawled
+from crawlrank.jobs.kernel.markup.page_text import shown_title
 
-FOLDER, PACKAGE = "archive/", "datapackage.json"
+FOLDER, PACKAGE, PAGES = "archive/", "datapackage.json", "pages/"
+_MOST_PAGES = 2**20  # of which titles are read
+_MOST_TITLES = 2**26  # bytes of URIs and titles, of a WACZ
 _LONGEST_PACKAGE = 2**24  # bytes: 100,000 archives
 _SHA_256 = re.compile("sha256:[0-9a-f]{64}")
 _STEP = 2**20
@@ -60,6 +65,14 @@ class Wacz:
     ) -> None:
         self._file, self._name, self._read, self._most = file, name, read, most
         self._has_records = False
+        self._titles: dict[bytes, str] | None = None
+
+    def titles(self) -> Mapping[bytes, str]:
+        """Titles by URI, read when they are first asked for. Faults of these files cost titles
+        alone (https://specs.webrecorder.net/wacz/1.1.1/#pages-jsonl)."""
+        if self._titles is None:
+            self._titles = _titles(self._file)
+        return self._titles
 
     def archives(self) -> Iterator[ArchiveRecords]:
         """The archives of the WACZ, as `NAME!archive/x.warc.gz`. Raises BadInput if none has a
@@ -76,7 +89,8 @@ class Wacz:
         for entry in entries:
             entry.sha256 = digests.get(entry.name, "")
             what = "not one readable record"
-            yield ArchiveRecords(f"{self._name}!{entry.name}", self._items(entry))
+            name = f"{self._name}!{entry.name}"
+            yield ArchiveRecords(name, self._items(entry), titles=self.titles)
         if not self._has_records:
             raise BadInput(
                 self._name,
@@ -165,6 +179,54 @@ def _digests(file: BinaryIO) -> tuple[dict[str, str], str]:
         return {path: text[7:] for path, text in texts if _SHA_256.fullmatch(text)}, ""
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError, Bomb) as error:
         return {}, f"{type(error).__name__}: {error}"
+
+
+def _titles(file: BinaryIO) -> dict[bytes, str]:
+    """The titles of the pages in a WACZ; of a URI that is there more often the last one."""
+    titles: dict[bytes, str] = {}
+    size = 0
+    for line in islice(_page_lines(file), _MOST_PAGES):
+        uri, title = _page_of(line)
+        size += len(uri) + len(title)
+        if size > _MOST_TITLES:
+            break
+        if title:
+            titles[uri] = title
+    return titles
+
+
+def _page_of(line: bytes) -> tuple[bytes, str]:
+    """The URI and the title of a line; the title is '' where there is none."""
+    if b'"title"' not in line:
+        return b"", ""
+    try:
+        page = json.loads(line)
+        uri, title = as_crawled(page["url"]), shown_title(page["title"])
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return b"", ""
+    return (uri, title) if isinstance(uri, bytes) else (b"", "")
+
+
+def _page_lines(file: BinaryIO) -> Iterator[bytes]:
+    """The lines of the files of pages. A line of more than _STEP bytes comes in parts."""
+    try:
+        listed = [entry for entry in ZipList(file, PAGES) if entry.name.endswith(".jsonl")]
+    except NoList:
+        return
+    for one in listed:
+        entry = _headed(file, one.offset)
+        if entry.problem or entry.name != one.name:
+            continue
+        entry.size, entry.crc = one.size, one.crc
+        stream, kept = _stream(file, entry), b""
+        try:
+            while block := stream.read(_STEP):
+                *lines, kept = (kept + block).split(b"\n")
+                yield from lines
+                kept = b"" if len(kept) > _STEP else kept
+        except Bomb:
+            continue
+        yield kept
 
 
 def _listed(file: BinaryIO, entries: ZipList) -> Iterator[_ZipEntry]:

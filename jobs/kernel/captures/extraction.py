@@ -33,7 +33,7 @@ from __future__ import annotations
 
 import gc
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import BinaryIO
@@ -181,11 +181,12 @@ def extract_runs(
     """
     examples = {} if examples is None else examples
     with guard(archive_name), seldom_collected():
-        for name, items, is_index in read_archives(
+        for name, items, is_index, titles in read_archives(
             stream, archive_name, max_record=options.max_record, part=part,
             validators=options.validators,
         ):  # fmt: skip
-            extraction = _Extraction(name, options, counters, examples, is_index)
+            known = titles() if options.titles else {}
+            extraction = _Extraction(name, options, counters, examples, is_index, known)
             counters.update([INDEXES] * is_index)
             if part is not None:
                 extraction.begin(as_heritrix=part.as_heritrix)
@@ -208,6 +209,7 @@ class _Extraction:
         counters: Counter[str],
         examples: Examples,
         is_index: bool,
+        titles: Mapping[bytes, str],
     ) -> None:
         self._archive = field(archive_name, 4096)
         self._options = options._replace(bodies=options.bodies and not is_index)
@@ -220,7 +222,8 @@ class _Extraction:
         self._html_options = HtmlOptions(
             options.forms, nav, canonical, kinds=options.timestamps, titles=options.titles
         )
-        self._title = ""  # of the page whose links are being read
+        self._titles = titles  # by URI, for pages whose documents have none
+        self._title: str | None = None  # of the page whose links are being read; None of no page
         self._links = PageLinks(
             nav=nav,
             drop=options.nofollow == "drop",
@@ -268,8 +271,10 @@ class _Extraction:
 
     def _titled(self, record: Record) -> list[Row]:
         """As `_row` and `_linked`, the links first."""
-        uri, self._title = self._counted_uri(record), ""
+        uri, self._title = self._counted_uri(record), None
         linked = self._linked(record, uri)
+        if self._title == "" and uri is not None:  # a script may set it
+            self._title = self._titles.get(uri)
         return [*self._complete(record, uri), *linked]
 
     def _counted_uri(self, record: Record) -> bytes | None:
@@ -291,7 +296,9 @@ class _Extraction:
     def _complete(self, record: Record, uri: bytes | None) -> Iterable[Capture]:
         """The captures that are complete with a record. uri: of a capture."""
         if uri is not None:
-            row = capture_of(record, uri, self._archive, self._counters, self._options, self._title)
+            row = capture_of(
+                record, uri, self._archive, self._counters, self._options, self._title or ""
+            )
             return self._rows.add_capture(record, row)
         return self._rows.add_metadata(record) if is_metadata(record) else ()
 

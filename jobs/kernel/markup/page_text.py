@@ -87,11 +87,10 @@ _XHTML_EMPTY = re.compile(
 LONGEST_TITLE = 300  # characters
 MOST_CONTENTS = 2**14  # bytes of a title element that are read, or characters of its text
 _XML_TEXT = re.compile(r"<!\[CDATA\[(.*?)(?:\]\]>|\Z)|<!--.*?(?:-->|\Z)|([^<]+|<)", re.DOTALL)
-# Controls that are no blanks of HTML, and what turns the direction of the text after a title.
-_UNSHOWN = re.compile(
-    "[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
-)
-_BLANKS = re.compile("[ \t\n\f\r\u2028\u2029]+")  # of HTML, and the ends of lines of Unicode
+# Controls that Chromium keeps, and what turns the direction of the text after a title.
+_UNSHOWN = re.compile("[\x80-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+# What counts as a blank in Chromium, and the ends of lines of Unicode.
+_BLANKS = re.compile("[\x00-\x20\x7f\u2028\u2029]+")
 
 
 def _of_xml(text: str, *, unescape: bool) -> str:
@@ -103,17 +102,18 @@ def _of_xml(text: str, *, unescape: bool) -> str:
 
 
 def shown_title(text: str) -> str:
-    """The text of a title element as `document.title` gives it, without blanks around it, and with
-    one blank for several; without control characters and those of directions. It has at most
-    LONGEST_TITLE characters: the last is an ellipsis if more were there. '' if it says nothing: if
-    nothing is left, or a dash, which stands for no title in text datasets."""
+    """The text of a title element as `document.title` gives it in Chromium, without blanks around
+    it, and with one blank for several; ASCII's control characters are blanks. The others are left
+    out, and so are those of directions. It has at most LONGEST_TITLE characters: the last is an
+    ellipsis if more were there. '' if it says nothing: if nothing is left, or a dash, which stands
+    for no title in text datasets."""
     shown = _BLANKS.sub(" ", _UNSHOWN.sub("", text[:MOST_CONTENTS])).strip(" ")
     if len(shown) > LONGEST_TITLE:
         shown = shown[: LONGEST_TITLE - 1].rstrip(" ") + "…"
     return "" if shown == "-" else shown
 
 
-_MOST_TITLES = 100  # of a tree, of which the first of HTML is looked for
+_MOST_TITLES = 32  # of a tree, of which the first of HTML is looked for
 _DEEPEST = 512
 _FOREIGN = frozenset({"svg", "math"})
 _HTML_IN_FOREIGN = frozenset({

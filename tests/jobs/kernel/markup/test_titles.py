@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import zipfile
 from collections import Counter
 from typing import Any
 
@@ -11,10 +12,12 @@ import pytest
 from lxml import html as lxml_html
 from support.drawing import examples
 from support.growth import assert_linear
-from support.inputs.archive_samples import response, warc
+from support.inputs.archive_samples import response, warc, zipped
 from support.inputs.mutated_pages import mutated_page, pages
+from support.inputs.titled_pages import PAGES, UTF8, XHTML
 from support.paths import SAMPLES
 
+from crawlrank.jobs.kernel.archive.damage import Damage
 from crawlrank.jobs.kernel.captures.extraction import extract
 from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
 from crawlrank.jobs.kernel.formats.lines import format_capture, parse_capture
@@ -23,7 +26,6 @@ from crawlrank.jobs.kernel.links.html_documents import Document, HtmlOptions
 from crawlrank.jobs.kernel.markup.page_text import LONGEST_TITLE, PageText, shown_title
 
 BOTH_WAYS = (HtmlOptions(nav=True, titles=True), HtmlOptions(titles=True, scanned=False))
-UTF8, XHTML = "text/html; charset=utf-8", "application/xhtml+xml"
 
 
 def items_of(data: bytes, **options: Any) -> tuple[list[Any], Counter[str]]:
@@ -40,56 +42,6 @@ def title_in(data: bytes, **options: Any) -> bytes:
 def titles_of(page: bytes, media_type: str = UTF8) -> list[str]:
     """The title by a scan, where one will do, and by a parser."""
     return [Document(PageText(page, media_type), options).title for options in BOTH_WAYS]
-
-
-PAGES: dict[str, tuple[bytes, str, str]] = {
-    "blanks": (b"<title>\n one \t two\r\nthree </title>", UTF8, "one two three"),
-    "none": (b"<h1>x</h1>", UTF8, ""),
-    "empty": (b"<title></title><title>second</title>", UTF8, ""),
-    "only blanks": (b"<title> \n\t </title>", UTF8, ""),
-    "a dash": (b"<title> - </title>", UTF8, ""),
-    "several": (b"<title>first</title><title>second</title>", UTF8, "first"),
-    "unclosed": (b"<title>a<p>b", UTF8, "a<p>b"),
-    "in the body": (b"<body><p>x<div><title>late</title></div>", UTF8, "late"),
-    "after the body": (b"<body>x</body></html><title>last</title>", UTF8, "last"),
-    "capital letters": (b"<TITLE LANG=en>x</Title >", UTF8, "x"),
-    "of SVG": (b"<svg><title>no</title><g><title>no</title></g></svg><title>yes", UTF8, "yes"),
-    "of SVG alone": (b"<svg><title>no</title></svg>", UTF8, ""),
-    "of HTML in SVG": (
-        b"<svg><foreignObject><title>yes</title></foreignObject></svg>", UTF8, "yes",
-    ),
-    "of MathML": (b"<math><title>no</title></math><title>yes</title>", UTF8, "yes"),
-    "in a template": (b"<template><title>no</title></template><title>yes</title>", UTF8, "yes"),
-    "in a select": (b"<select><title>x</title></select>", UTF8, "x"),
-    "in noscript": (b"<head><noscript><title>x</title></noscript>", UTF8, "x"),
-    "in a comment": (b"<!-- <title>no</title> --><title>yes</title>", UTF8, "yes"),
-    "in a script": (b"<script>'<title>no</title>'</script><title>yes</title>", UTF8, "yes"),
-    "in a style": (b"<style><title>no</title></style><title>yes</title>", UTF8, "yes"),
-    "in an attribute": (b"<a title='<title>no</title>'>x</a><title>yes</title>", UTF8, "yes"),
-    "in srcdoc": (b"<iframe srcdoc='<title>no</title>'></iframe><title>yes</title>", UTF8, "yes"),
-    "markup": (b"<title><b>x</b><!-- y --><!DOCTYPE z></title>", UTF8,
-               "<b>x</b><!-- y --><!DOCTYPE z>"),
-    "references": (b"<title>&lt;i&gt; &amp;amp; &#65;&#x42; &#128; &copy2 &notit; &no; &</title>",
-                   UTF8, "<i> &amp; AB \u20ac \u00a92 \u00acit; &no; &"),
-    "many digits": (b"<title>&#%b; &#%b65;</title>" % (b"9" * 9000, b"0" * 5000), UTF8, "\ufffd A"),
-    "no-break space": (b"<title>&nbsp;x&nbsp;</title>", UTF8, "\u00a0x\u00a0"),
-    "NUL": (b"<title>a\0b</title>", UTF8, "a\ufffdb"),
-    "controls": (b"<title>a\x01\x1b[31mb\x7f&#x9d;&#7;c</title>", UTF8, "a[31mbc"),
-    "directions": ("<title>\u202egnp.\u2066x\u2069\u200fy</title>".encode(), UTF8, "gnp.xy"),
-    "ends of lines": ("<title>a\u2028b\u2029c</title>".encode(), UTF8, "a b c"),
-    "windows-1251": ("<title>Привет</title>".encode("cp1251"),
-                     "text/html; charset=windows-1251", "Привет"),
-    "declared": ("<meta charset=koi8-r><title>Привет</title>".encode("koi8-r"), "text/html",
-                 "Привет"),
-    "Shift_JIS": ("<title>表示ソ</title>".encode("shift_jis"), "text/html; charset=Shift_JIS",
-                  "表示ソ"),
-    "UTF-16": ("\ufeff<title>日本 &amp;</title>".encode("utf-16-le"), "text/html", "日本 &"),
-    "no UTF-8": (b"<title>a\xffb</title>", UTF8, "a\ufffdb"),
-    "XHTML": (b"<html><head><title>a &amp; b</title></head></html>", XHTML, "a & b"),
-    "empty in XHTML": (b"<head><title/></head><body><p>x</p></body>", XHTML, ""),
-    "CDATA in XHTML": (b"<title>1<![CDATA[ < 2 ]]><!-- no --> &lt; 3</title>", XHTML, "1 < 2 < 3"),
-    "CDATA in HTML": (b"<title><![CDATA[x]]></title>", UTF8, "<![CDATA[x]]>"),
-}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -171,6 +123,41 @@ def test_titles_of_a_real_crawl_are_those_of_lxml() -> None:
             compared += 1
             assert titles_of(page.body, page.media_type)[0] == shown_title(expected)
     assert compared
+
+
+def packed(lines: list[bytes], *, page: bytes = b"<p>x", **more: Any) -> bytes:
+    """A WACZ of a page, and what it says of pages."""
+    data = response(200, page, "Content-Type: text/html\r\n")
+    pages = b"".join(line + b"\n" for line in lines)
+    return zipped({"archive/a.warc": data, "pages/extraPages.jsonl": pages}, **more)
+
+
+OTHERS = [
+    b'{"format": "json-pages-1.0", "id": "pages", "title": "All Pages"}', b"", b"no JSON", b"[]",
+    b'"title"', b'{"title": 1, "url": 2}', b"[" * 10_000 + b'"title"', b'\xff{"title": "x"}',
+    b'{"url": "http://other.example/", "title": "other"}', b'{"url": "mailto:x", "title": "x"}',
+    b'{"text": "' + b"x" * 3_000_000 + b'", "url": "http://h/", "title": "long"}',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_a_wacz_tells_those_that_scripts_set(method: int) -> None:
+    line = b'{"url": "http://h/#top", "title": "by \\u202e a  script"}'
+    assert title_in(packed([line], method=method)) == b"by a script"
+    assert title_in(packed([*OTHERS[:10], line], method=method)) == b"by a script"
+    assert title_in(packed([line, *OTHERS], method=method)) == b"by a script"
+    assert title_in(packed(OTHERS, method=method)) == UNKNOWN
+    assert title_in(packed([line], page=b"<title>own</title>", method=method)) == b"own"
+
+
+def test_a_damaged_list_of_pages_costs_titles_alone() -> None:
+    line = b'{"url": "http://h/", "title": "here"}'
+    whole, damaged = packed([line]), packed([line]).replace(b'"here"', b"here\0\0")
+    assert items_of(damaged)[0] == items_of(whole)[0]
+    assert title_in(whole) == b"here"
+    assert title_in(damaged) == UNKNOWN
+    without = packed([line]).replace(b"PK\x01\x02", b"PK\x01\x00")  # no list of entries
+    assert {type(item) for item in items_of(without, titles=True)[0]} == {Capture, Damage}
 
 
 def test_a_wat_tells_them() -> None:
