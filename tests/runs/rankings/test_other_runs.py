@@ -23,6 +23,7 @@ SETTINGS: dict[str, tuple[str, ...]] = {
     "latest and redirects": ("--captures", "latest", "--fold", "redirects"),
     "all links": ("--links", "all"),
     "validators": ("--validators",),
+    "titles": ("--titles",),
     "sites": ("--method", "site"),
 }
 CHANGES = [*pairwise(SETTINGS), ("latest", "usual"), ("redirects", "usual"), ("canonical", "hits")]

@@ -26,7 +26,7 @@ _HTTP, _END = b"HTTP/1.1 200 OK\r\n", b"\r\n\r\n"
 def read(data: bytes) -> None:
     """Extract an archive, and make the key and Heritrix's form of each URI."""
     try:
-        links, captures, _, _ = extracted(data, pdf=True)
+        links, captures, _, _ = extracted(data, pdf=True, titles=True)
     except BadInput:
         return
     for uri in {*(link.target for link in links), *(capture.uri for capture in captures)}:
