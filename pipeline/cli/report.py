@@ -78,10 +78,9 @@ def report(
     require_manifest(work)
     check_files(page, output, inputs=[*crawl_logs])
     names, left_out = _chosen(work, rankings)
-    request = ReportRequest(
-        work, names, older, top, memory.budget, left_out, crawl_logs, replay or ""
-    )
-    with temporary_database(memory.budget) as (db, near), consecutive(progress.reporter) as begin:
+    budget, prefix = memory.budget, replay or ""
+    request = ReportRequest(work, names, older, top, budget, left_out, crawl_logs, prefix)
+    with temporary_database(budget) as (db, near), consecutive(progress.reporter) as begin:
         document = reported(request, db, near, begin)
     write_json(SCHEMA, document, output)
     if page == STDOUT:
