@@ -241,6 +241,7 @@ def value_for(param: click.Parameter) -> Any:
         "favour-words": "a=1",
         "part": "1/2",
         "web-bytes": "1GB",
+        "replay": "https://archive.example/wayback/",
     }
     names = [name.lstrip("-") for name in param.opts]
     return next((texts[name] for name in names if name in texts), "text")
