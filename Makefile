@@ -221,9 +221,13 @@ test-spark: setup ## Jobs on a real Spark of this machine; needs a JDK (17 or 21
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check pyspark==4.0.1
 	$(BIN)/pytest -m 'spark$(SMALLEST)' $(call files,spark)
 
+# a replay of archives, which wants other versions of libraries than crawlrank has
+PYWB := $(CURDIR)/work/pywb/bin
 test-browser: setup ## Pages in a real Chromium; needs the packages chromium and npm
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check playwright==1.65.2
-	$(BIN)/pytest -m 'browser$(SMALLEST)' -n 2 --dist loadfile $(call files,browser)
+	[ -x $(PYWB)/wayback ] || [ "$(SMOKE)" ] || { rm -rf work/pywb && $(BIN)/python -m venv work/pywb && \
+	  $(PYWB)/python -m pip install --quiet --disable-pip-version-check pywb==2.10.0 'setuptools<81'; }
+	CRAWLRANK_PYWB=$(PYWB) $(BIN)/pytest -m 'browser$(SMALLEST)' -n 2 --dist loadfile $(call files,browser)
 
 test-install: setup ## Each way to install (WAYS: some), in new environments, and the first crawl there; needs git
 	$(BIN)/python scripts/install/try_install.py $(WAYS)

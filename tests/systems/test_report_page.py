@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import socket
+import subprocess
 from collections.abc import Iterator
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +16,7 @@ import pytest
 from support.crawls import crawlrank, ok, response, write_warc
 from support.paths import SAMPLES
 from support.systems.browser import Opened, chromium, opened, violations
+from support.waiting import awaited
 
 from crawlrank.pipeline.analysis.report.html import report_page
 from crawlrank.pipeline.pages.page import at
@@ -55,7 +60,8 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     ok("rank", "--work", folder / "crawl-2", "--method", "site")
     damaged = sorted((SAMPLES / "damaged").glob("*.gz"))
     ok("run", *damaged, CRAWLS / "crawl-1.warc.gz", "--work", folder / "damaged")
-    ok("run", hostile_archive(folder), "--work", folder / "hostile", "--nodes", "all")
+    hostile = ("--work", folder / "hostile", "--nodes", "all", "--titles")
+    ok("run", hostile_archive(folder), *hostile)
     graph = folder / "graph.txt"
     graph.write_text("0\t1.0\tO:1\n1\t1.0\tO:0\ndummy\t1.0\tO:dummy\n")
     ok("step", "import-text", "--graph", graph, "--work", folder / "imported")
@@ -70,7 +76,8 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
             folder / "crawl-1",
             *(name for label in ("run", "hits", "site") for name in ("--ranking", label)),
         ),
-        **dict.fromkeys(("damaged", "hostile", "imported", "unfinished", "one"), ()),
+        "hostile": ("--replay", "https://archive.example/wayback/"),
+        **dict.fromkeys(("damaged", "imported", "unfinished", "one"), ()),
     }.items():
         made[name] = folder / f"{name}.html"
         outputs = ("--output", made[name], "--json", folder / f"{name}.json")
@@ -79,7 +86,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def hostile_archive(folder: Path) -> Path:
-    """Pages, hosts, media types and links that try what they can."""
+    """Pages, hosts, media types, links and titles that try what they can."""
     uris = [f"http://a.example/{number}/{text}" for number, text in enumerate(HOSTILE)]
     uris += ["http://a.example/" + "long/" * 1600, "http://a.example/ünïcödé/\u05d0\u05d1"]
     links = "".join(f'<a href="{uri.replace(chr(34), "%22")}">x</a>' for uri in uris)
@@ -88,7 +95,11 @@ def hostile_archive(folder: Path) -> Path:
         for uri in ("javascript:alert(1)", "data:text/html,x", "http://xn--a&b.example/")
     )
     records = [
-        response(uri.replace('"', "%22"), links.encode(), headers=f"X: {number}\r\n")
+        response(
+            uri.replace('"', "%22"),
+            f"<title>{escape(HOSTILE[number % len(HOSTILE)])}</title>{links}".encode(),
+            headers=f"X: {number}\r\n",
+        )
         for number, uri in enumerate(uris)
     ]
     records += [
@@ -260,6 +271,9 @@ def test_nothing_of_a_crawl_runs(browser: Browser, reports: dict[str, Path]) -> 
         show_all(shown.page)
         assert shown.page.title().startswith("Crawl report")
         assert shown.page.locator("main img, main iframe, main object").count() == 0
+        titles = shown.page.locator(".described bdi").all_inner_texts()
+        assert {HOSTILE[1], HOSTILE[2], HOSTILE[5]} <= {*titles}
+        assert shown.page.locator("a.replay").count() == shown.page.locator(".described").count()
         links = shown.page.eval_on_selector_all(
             "main a, .why a", "all => all.map(e => [e.getAttribute('href'), e.rel, e.protocol])"
         )
@@ -278,7 +292,10 @@ def test_search_for_markup_finds_text(browser: Browser, reports: dict[str, Path]
         search = shown.page.get_by_label("Search in this table").first
         rows = shown.page.locator("#best-pages tbody tr")
         pages = document_of(reports["hostile"])["scores"]["best"]
-        named = [" ".join([row["uri"], *(link["uri"] for link in row["why"])]) for row in pages]
+        named = [
+            " ".join([row["uri"], *(link["uri"] for link in row["why"]), row["title"] or ""])
+            for row in pages
+        ]
         for text in (SCRIPT, "&section=3", "§", "&lt;b&gt;", "javascript:"):
             search.fill(text)
             shown.page.wait_for_timeout(500)
@@ -403,3 +420,62 @@ def test_printed(browser: Browser, reports: dict[str, Path]) -> None:
         assert not shown.page.locator("nav[aria-label=Sections]").is_visible()
         assert overflow(shown.page) <= 0
         assert shown.page.pdf().startswith(b"%PDF")
+
+
+# a replay
+
+
+@pytest.fixture(scope="module")
+def replay(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The prefix of links to the first crawl in a pywb on loopback."""
+    programs = os.environ.get("CRAWLRANK_PYWB")
+    assert programs, "CRAWLRANK_PYWB names no folder of pywb's programs: make test-browser"
+    folder = tmp_path_factory.mktemp("pywb")
+    for words in (("init", "crawl"), ("add", "crawl", str(CRAWLS / "crawl-1.warc.gz"))):
+        manager = [f"{programs}/python", f"{programs}/wb-manager", *words]
+        subprocess.run(manager, cwd=folder, check=True, capture_output=True, timeout=900)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = (f"{programs}/python", f"{programs}/wayback", "-b", "127.0.0.1", "-p", str(port))
+    with (folder / "log").open("wb") as log:
+        server = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log)
+    try:
+        awaited(lambda: answers(port, server), "pywb answers")
+        yield f"http://127.0.0.1:{port}/crawl/"
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def answers(port: int, server: subprocess.Popen[bytes]) -> bool:
+    assert server.poll() is None, "pywb has ended"
+    try:
+        socket.create_connection(("127.0.0.1", port), 1).close()
+    except OSError:
+        return False
+    return True
+
+
+def test_links_lead_to_captures_in_a_real_replay(
+    browser: Browser, replay: str, tmp_path: Path
+) -> None:
+    work, page, rows = tmp_path / "work", tmp_path / "report.html", tmp_path / "pages.jsonl"
+    ok("run", CRAWLS / "crawl-1.warc.gz", "--work", work, "--titles", "--quiet")
+    ok("report", work, "--output", page, "--replay", replay, "--quiet")
+    ok("export", work, "--output", rows, "--replay", replay)
+    listed = [json.loads(line) for line in rows.read_text().splitlines()]
+    with opened(browser, page) as shown:
+        links = shown.page.eval_on_selector_all("a.replay", "all => all.map(each => each.href)")
+        captured = [row for row in listed if row["replay"]]
+        assert links == [row["replay"] for row in captured if row["position"]][: len(links)]
+        shown.require_silence()
+    good = [row for row in captured if row["status"] == 200 and row["title"]][:5]
+    assert len(good) == 5
+    for row in good:
+        with opened(browser, row["replay"]) as shown:
+            frame = shown.page.frame_locator("iframe").first
+            assert frame.locator("title").first.inner_text() == row["title"]
+            (url,) = [each.url for each in shown.page.frames if "mp_/" in each.url]
+            time_and_uri = row["replay"].removeprefix(replay)
+            assert url == f"{replay}{time_and_uri[:14]}mp_{time_and_uri[14:]}"
