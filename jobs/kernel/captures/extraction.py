@@ -271,11 +271,16 @@ class _Extraction:
 
     def _titled(self, record: Record) -> list[Row]:
         """As `_row` and `_linked`, the links first."""
-        uri, self._title = self._counted_uri(record), None
+        uri = self._counted_uri(record)
         linked = self._linked(record, uri)
-        if self._title == "" and uri is not None:  # a script may set it
-            self._title = self._titles.get(uri)
         return [*self._complete(record, uri), *linked]
+
+    def _taken_title(self, uri: bytes) -> str:
+        """The title of the page whose links were read, "" without one; of no other page."""
+        title, self._title = self._title, None
+        if title == "":  # a script may set it
+            title = self._titles.get(uri)
+        return title or ""
 
     def _counted_uri(self, record: Record) -> bytes | None:
         """Count a record; if it is a capture, its URI."""
@@ -296,9 +301,8 @@ class _Extraction:
     def _complete(self, record: Record, uri: bytes | None) -> Iterable[Capture]:
         """The captures that are complete with a record. uri: of a capture."""
         if uri is not None:
-            row = capture_of(
-                record, uri, self._archive, self._counters, self._options, self._title or ""
-            )
+            title = self._taken_title(uri)
+            row = capture_of(record, uri, self._archive, self._counters, self._options, title)
             return self._rows.add_capture(record, row)
         return self._rows.add_metadata(record) if is_metadata(record) else ()
 
