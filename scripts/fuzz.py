@@ -34,13 +34,13 @@ from support.inputs.mutations import Mutation, checked, mutation  # noqa: E402
 
 SECONDS = 3.0  # of processor time for one archive, which is at most some 100 KB large
 HANGS = 60.0  # seconds without a word from a worker
-GROWTH = 200  # MiB by which one archive may raise a worker's largest memory
+GROWTH = 200  # MB by which one archive may raise a worker's largest memory
 ADDRESSES = 3 * 2**30  # of a worker, with all libraries mapped
 SLOWEST = 5
 
 
 def one(made: Mutation) -> dict[str, Any]:
-    """What reading it took (CPU seconds, MiB of growth of the peak) and what was wrong."""
+    """What reading it took (CPU seconds, MB of growth of the peak) and what was wrong."""
     before, began = _peak(), time.process_time()
     problem = ""
     counters: Counter[str] = Counter()
@@ -48,13 +48,13 @@ def one(made: Mutation) -> dict[str, Any]:
         counters = checked(made)
     except Exception:  # noqa: BLE001 (any exception is a find)
         problem = traceback.format_exc()
-    seconds, growth = time.process_time() - began, (_peak() - before) / 1024
+    seconds, growth = time.process_time() - began, (_peak() - before) * 1024 / 1e6
     if not problem and seconds > SECONDS:
         problem = f"took {seconds:.1f} s"
     if not problem and growth > GROWTH:
-        problem = f"took {growth:.0f} MiB"
+        problem = f"took {growth:.0f} MB"
     told = {name: counters[name] for name in ("records", "captures", "links", "damage")}
-    return {"seconds": seconds, "mib": growth, "problem": problem, "counters": told}
+    return {"seconds": seconds, "mb": growth, "problem": problem, "counters": told}
 
 
 def _peak() -> int:
@@ -124,7 +124,7 @@ class Team:
             self.done += 1
             self.counters.update(told["counters"])
             self.slowest = sorted([*self.slowest, (told["seconds"], number)])[-SLOWEST:]
-            self.largest = sorted([*self.largest, (told["mib"], number)])[-SLOWEST:]
+            self.largest = sorted([*self.largest, (told["mb"], number)])[-SLOWEST:]
         if told["problem"]:
             self._find(number, told["problem"])
 
@@ -143,7 +143,7 @@ class Team:
 def report(team: Team, seed: int, wall: float) -> None:
     print(f"{team.done:,} archives of seed {seed} in {wall:.0f} s; {len(team.finds)} finds")
     print(", ".join(f"{count:,} {name}" for name, count in team.counters.items()))
-    for title, rows, unit in (("slowest", team.slowest, "s"), ("largest", team.largest, "MiB")):
+    for title, rows, unit in (("slowest", team.slowest, "s"), ("largest", team.largest, "MB")):
         print(f"{title}: " + ", ".join(f"{v:.2f} {unit} (number {n})" for v, n in reversed(rows)))
 
 

@@ -156,8 +156,10 @@ def masked(text: str) -> str:
 
 def archive_name(path: str) -> str:
     """The name of an archive in tables and messages: its masked path, without a temporary folder,
-    or STANDARD_INPUT for a copy of that."""
-    return STANDARD_INPUT if _COPY.search(path) else masked(_TEMPORARY.sub("", path))
+    or STANDARD_INPUT for `-` and for a copy of that."""
+    if path == "-" or _COPY.search(path):
+        return STANDARD_INPUT
+    return masked(_TEMPORARY.sub("", path))
 
 
 def _without_query(match: re.Match[str]) -> str:

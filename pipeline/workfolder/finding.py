@@ -52,6 +52,7 @@ from crawlrank.jobs.kernel.storage.opening import (
     require_file,
     store_errors,
 )
+from crawlrank.pipeline.terminal.text import archive_name
 
 PROFILE = "multi-wacz-package"
 EXPECTED = (
@@ -328,9 +329,9 @@ def read_list(list_file: PathOrUrl, prefix: str = "") -> list[PathOrUrl]:
     if wrong:
         more = f"; and {count - NAMED:,} more" if count > NAMED else ""
         what = f"{count:,} wrong line{'s' * (count > 1)}: {'; '.join(wrong)}{more}"
-        raise BadInput(str(list_file), what, "paths or URLs of archives", "Correct the list.")
+        raise _bad_list(list_file, what, "paths or URLs of archives", "Correct the list.")
     if not names:
-        raise BadInput(str(list_file), "no line", "paths or URLs of archives, one a line")
+        raise _bad_list(list_file, "no line", "paths or URLs of archives, one a line")
     return names
 
 
@@ -357,10 +358,14 @@ def list_stream(list_file: PathOrUrl) -> Iterator[io.BufferedReader]:
                 yield _inflated(cast(io.BufferedReader, file))
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         what = f"a damaged gzip file ({error})"
-        raise BadInput(str(list_file), what, LIST, "Copy it again.") from error
+        raise _bad_list(list_file, what, cure="Copy it again.") from error
     except OSError as error:
         what = f"cannot be read ({error.strerror or error})"
-        raise BadInput(str(list_file), what, LIST) from error
+        raise _bad_list(list_file, what) from error
+
+
+def _bad_list(list_file: PathOrUrl, what: str, expected: str = LIST, cure: str = "") -> BadInput:
+    return BadInput(archive_name(str(list_file)), what, expected, cure)
 
 
 def _inflated(file: io.BufferedReader) -> io.BufferedReader:
@@ -375,11 +380,11 @@ def _require_list(stream: io.BufferedReader, list_file: PathOrUrl) -> None:
     formats = (row for row in FORMATS if row.beginnings and head.startswith(row.beginnings))
     if row := next(formats, None):
         what = f"{row.what.partition(',')[0]}, not a list of archives"
-        raise BadInput(str(list_file), what, LIST, "Leave out --archives-from, to read it itself.")
+        raise _bad_list(list_file, what, cure="Leave out --archives-from, to read it itself.")
     if kind := binary_kind(head):
-        raise BadInput(str(list_file), f"{kind[0]}, not text", LIST, "Write the names as text.")
+        raise _bad_list(list_file, f"{kind[0]}, not text", cure="Write the names as text.")
     if len({*head} & _BINARY) > 2:  # one or two may be slips in names
-        raise BadInput(str(list_file), "bytes that are no text", LIST, "Write the names as text.")
+        raise _bad_list(list_file, "bytes that are no text", cure="Write the names as text.")
 
 
 def _lines(stream: BinaryIO) -> Iterator[tuple[int, str]]:

@@ -38,6 +38,7 @@ from crawlrank.jobs.kernel.archive.range_lists import (
 from crawlrank.jobs.kernel.errors import BadInput, count_of
 from crawlrank.jobs.kernel.storage.opening import is_url, name_of
 from crawlrank.pipeline.data.database import BATCH, database, feed
+from crawlrank.pipeline.terminal.text import archive_name
 
 MOST, LARGEST = 1000, 1 << 26  # records, and bytes, of a list
 JOINED = 1 << 24  # bytes of a range of several records
@@ -175,7 +176,7 @@ def _archive_lines(entries: Iterable[RecordRange]) -> Iterator[bytes]:
 def _without_records(source: IndexOfRanges, reader: _IndexReader) -> BadInput:
     what = f"{count_of(reader.count, 'wrong line')}: {wrong_lines(reader.wrong)}"
     what = what if reader.count else "no line"
-    return BadInput(str(source.index_file), what, EXPECTED, "Correct the index.")
+    return BadInput(archive_name(str(source.index_file)), what, EXPECTED, "Correct the index.")
 
 
 def wrong_lines(lines: list[WrongLine]) -> str:

@@ -92,7 +92,7 @@ def _of_index(source: IndexOfRanges, folder: Path, tmp: Path, note: OnNote) -> l
         wrong_lines,
     )
 
-    with _lines(source.index_file) as lines, guard(str(source.index_file)):
+    with _lines(source.index_file) as lines, guard(archive_name(str(source.index_file))):
         paths, wrong, count = write_range_lists(source, lines, folder, tmp)
     if count:
         more = f"; and {count - len(wrong):,} more" if count > len(wrong) else ""

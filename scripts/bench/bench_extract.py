@@ -164,7 +164,7 @@ def measure(way: str, archives: list[Path]) -> dict[str, Any]:
         WAYS[way](archives, out)
         told = {"cpu": time.process_time() - cpu, "wall": time.perf_counter() - wall}
         distinct = len(set(out.read_bytes().splitlines()))
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
     return {**told, "links": distinct, "peak_mib": peak}
 
 
@@ -218,7 +218,7 @@ def several(archives: list[Path], processes: int, repeat: int) -> tuple[float, f
 
 
 def print_ways(rows: list[dict[str, Any]]) -> None:
-    print(f"{'way':<12}{'cpu s':>8}{'ratio':>8}{'links':>10}{'peak MiB':>10}")
+    print(f"{'way':<12}{'cpu s':>8}{'ratio':>8}{'links':>10}{'peak MB':>10}")
     for row in rows:
         numbers = f"{row['cpu']:>8.2f}{row['ratio']:>8.2f}{row['links']:>10,}{row['peak_mib']:>10}"
         print(f"{row['way']:<12}{numbers}")

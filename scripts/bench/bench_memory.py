@@ -4,7 +4,7 @@
 
 Each file is made in the folder, read by the command in a process of its own, and removed. Peaks are
 resident memory as the system tells it of that process; `--limit` is what they are held to.
-Exit code 1 if one is over. Kinds can be named; `--mib` is the size of the huge records.
+Exit code 1 if one is over. Kinds can be named; `--size` is that of the huge records, in MB.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ sys.path.insert(0, str(ROOT))
 
 from crawlrank.jobs.kernel.archive.damage import MAX_RECORD  # noqa: E402
 
-MIB = 2**20
+MB, MIB = 10**6, 2**20
 SAMPLE = ROOT / "sample_data" / "aut-example.warc.gz"
 PAGE = b'<p>Some words of a page, <a href="/page.html">and a link</a>, and more of them.</p>\n'
 HTTP = b"HTTP/1.1 200 OK\r\nContent-Type: %b\r\n%b\r\n"
@@ -245,7 +245,7 @@ def _fitting() -> dict[str, Callable[[Path], None]]:
 
 
 def measured(path: Path, folder: Path) -> tuple[float, float, int, str]:
-    """(peak MiB, CPU seconds, exit code, what was said last) of the command on the file."""
+    """(peak MB, CPU seconds, exit code, what was said last) of the command on the file."""
     command = [
         sys.executable,
         "-m",
@@ -264,25 +264,25 @@ def measured(path: Path, folder: Path) -> tuple[float, float, int, str]:
     said = child.stdout.read().decode()
     _, status, usage = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
-    return usage.ru_maxrss / 1024, usage.ru_utime + usage.ru_stime, child.returncode, said
+    return usage.ru_maxrss * 1024 / MB, usage.ru_utime + usage.ru_stime, child.returncode, said
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("kinds", nargs="*", help="beginnings of the kinds to measure")
     parser.add_argument("--folder", type=Path, required=True)
-    parser.add_argument("--mib", type=int, default=1024)
-    parser.add_argument("--limit", type=int, default=320, help="MiB")
+    parser.add_argument("--size", type=int, default=1074, help="MB")
+    parser.add_argument("--limit", type=int, default=336, help="MB")
     parser.add_argument("--json", type=Path, help="also write the figures here")
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
-    print(f"{'file':<18}{'MB':>8}{'peak MiB':>10}{'CPU s':>8}")
+    print(f"{'file':<18}{'MB':>8}{'peak MB':>10}{'CPU s':>8}")
     rows = []
-    for kind, write in kinds(given.mib * MIB).items():
+    for kind, write in kinds(given.size * MB).items():
         if not given.kinds or kind.startswith(tuple(given.kinds)):
             rows.append(one(kind, write, given.folder))
     if given.json:
-        figures = {"mib": given.mib, "limit": given.limit, "kinds": rows}
+        figures = {"size": given.size, "limit": given.limit, "kinds": rows}
         given.json.write_text(json.dumps(figures, indent=1) + "\n")
     return 1 if any(row["exit"] or row["peak"] > given.limit for row in rows) else 0
 

@@ -80,7 +80,7 @@ def main() -> None:
         crawls: Any = [
             MadeCrawl(maker, made, options.pages, crawl) for crawl in range(options.crawls)
         ]
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
     started, times = time.perf_counter(), os.times()
     budget = Memory(parse_size(options.memory)).budget
     with (
@@ -94,12 +94,12 @@ def main() -> None:
         write_files(db, report.due, ["parquet"], options.folder, {})
     seconds = time.perf_counter() - started
     processor = sum(os.times()[:2]) - sum(times[:2])
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
     print(f"{options.pages:,} pages, {options.crawls} crawls: {seconds:.1f} s, of which")
     print(f"{seconds - described_in:.1f} s for writing files; {processor:.1f} s of processor time;")
-    print(f"{peak:,.0f} MiB at most ({before:,.0f} before)")
+    print(f"{peak:,.0f} MB at most ({before:,.0f} before)")
     if options.json:
-        result = {"pages": options.pages, "seconds": seconds, "processor": processor, "mib": peak}
+        result = {"pages": options.pages, "seconds": seconds, "processor": processor, "mb": peak}
         options.json.write_text(json.dumps(result | report.data()) + "\n")
     shutil.rmtree(made)
 

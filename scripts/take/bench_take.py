@@ -110,9 +110,9 @@ def do(task: str, folder: Path) -> dict[str, Any]:
             pages = written.pages
         size = output.stat().st_size
     status = Path("/proc/self/status").read_text()
-    peak = int(status.partition("VmHWM:")[2].split()[0]) / 1024
+    peak = int(status.partition("VmHWM:")[2].split()[0]) * 1024 / 1e6
     seconds = time.perf_counter() - began
-    return {"task": task, "lines": pages, "bytes": size, "seconds": seconds, "mib": peak}
+    return {"task": task, "lines": pages, "bytes": size, "seconds": seconds, "peak_mb": peak}
 
 
 def main() -> None:
@@ -129,7 +129,7 @@ def main() -> None:
         return
     make(folder, given.pages)
     results = []
-    print(f"{given.pages:,} pages\n{'task':<20}{'lines':>12}{'MB':>8}{'seconds':>9}{'MiB':>8}")
+    print(f"{given.pages:,} pages\n{'task':<20}{'lines':>12}{'MB':>8}{'seconds':>9}{'MB peak':>9}")
     for task in given.tasks:
         command = [sys.executable, __file__, "--folder", str(folder), "--do", task]
         done = subprocess.run(command, check=True, capture_output=True, text=True)
@@ -137,7 +137,7 @@ def main() -> None:
         results.append(result)
         print(
             f"{task:<20}{result['lines']:>12,}{result['bytes'] / 1e6:>8.0f}"
-            f"{result['seconds']:>9.1f}{result['mib']:>8.0f}",
+            f"{result['seconds']:>9.1f}{result['peak_mb']:>9.0f}",
             flush=True,
         )
     if given.json:

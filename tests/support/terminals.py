@@ -1,14 +1,18 @@
-"""Commands on a real terminal of some width, and the tables that a command has shown."""
+"""Commands on a real terminal of some width, commands typed into a shell, and the tables that a
+command has shown."""
 
 from __future__ import annotations
 
 import fcntl
 import os
 import pty
+import shlex
 import struct
 import subprocess
 import sys
 import termios
+from collections.abc import Sequence
+from pathlib import Path
 from types import FrameType
 
 from crawlrank.pipeline.terminal.tables import TextTable
@@ -39,6 +43,17 @@ def _read(main: int) -> bytes:
         return os.read(main, 1 << 16)
     except OSError:  # so Linux says that the other side is closed
         return b""
+
+
+def in_shell(
+    line: str, folder: Path, archive: Path, command: Sequence[str] = FORKED
+) -> subprocess.CompletedProcess[str]:
+    """A line of bash, in which `CRAWLRANK` is the command, and `ARCHIVE` the archive."""
+    line = line.replace("CRAWLRANK", shlex.join(command)).replace("ARCHIVE", str(archive))
+    return subprocess.run(
+        ["bash", "-c", line],
+        cwd=folder, env=environment(), capture_output=True, text=True, timeout=900, check=False,
+    )  # fmt: skip
 
 
 class TablesSeen:

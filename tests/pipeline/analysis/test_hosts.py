@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+import re
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from support.crawls import INLINE, crawlrank, ok
 from support.inputs.samples import write
 from support.paths import LOOPBACK, REFERENCE
 from support.runs import finished, ranked
+from support.terminals import on_terminal
 
 ICS = sorted((REFERENCE / "archives" / "ics-uci").glob("*.gz"))
 #: links of pages on hosts of one domain, with a port, and of names that sort between them
@@ -213,6 +215,25 @@ def test_keys_without_uris_and_ids_without_keys(tmp_path: Path) -> None:
 @works("made")
 def test_the_title_says_the_order(sort: str, words: str, work: Path) -> None:
     assert words in ok("hosts", "--work", work, "--sort", sort).out.splitlines()[0]
+
+
+def test_the_table_on_a_terminal_of_80_columns() -> None:
+    """All columns are there, the name of the host in each part."""
+    told = on_terminal(80, "hosts", "--work", finished(LOOPBACK))
+    expected = [
+        "3 of 3 hosts, the highest score first",
+        "host             pages  captured  captures    score   share     best  class 1",
+        "127.0.0.1:18081     36        36        37  12.2400  44.44%  1.46474        5",
+        "127.0.0.2:18082     13        13        13  8.54482  31.02%  1.62261        4",
+        "127.0.0.3:18083     14        14        14  6.76003  24.54%  1.41401        2",
+        "",
+        "host             class 2  class 3  class 4  class 5  links in  links out  within",
+        "127.0.0.1:18081        2        4        7       18         5          6      64",
+        "127.0.0.2:18082        5        2        0        2         7          6      40",
+        "127.0.0.3:18083        3        4        3        2         6          6      37",
+    ]
+    lines = re.sub("\x1b\\[[0-9;?]*[a-z]", "", told).strip("\n").splitlines()
+    assert lines == expected
 
 
 @works("loopback columns")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,17 +11,7 @@ from pathlib import Path
 import pytest
 from support.crawls import COMMAND, FORKED, WEB, environment, ok
 from support.runs import finished, shared_warc
-
-
-def in_shell(
-    line: str, folder: Path, command: Sequence[str] = FORKED
-) -> subprocess.CompletedProcess[str]:
-    """A line of bash, in which `CRAWLRANK` is the command, and `ARCHIVE` that of the run."""
-    line = line.replace("CRAWLRANK", shlex.join(command)).replace("ARCHIVE", str(archive()))
-    return subprocess.run(
-        ["bash", "-c", line],
-        cwd=folder, env=environment(), capture_output=True, text=True, timeout=900, check=False,
-    )  # fmt: skip
+from support.terminals import in_shell
 
 
 def archive() -> Path:
@@ -50,7 +39,9 @@ EXTENDED = pytest.mark.slow
 def test_a_run_without_streams_is_the_same(
     closed: str, command: Sequence[str], tmp_path: Path
 ) -> None:
-    done = in_shell(f"CRAWLRANK run ARCHIVE --work w --jobs 1 {closed}", tmp_path, command)
+    done = in_shell(
+        f"CRAWLRANK run ARCHIVE --work w --jobs 1 {closed}", tmp_path, archive(), command
+    )
     assert done.returncode == 0, done.stderr
     assert "not foreseen" not in done.stderr
     expected = (finished(archive()) / "precedence.txt").read_bytes()
@@ -78,7 +69,7 @@ TO_FILES = ("status --json s.json", "export-precedence --output p.txt")
 )
 def test_results_without_streams(words: str, closed: str, tmp_path: Path) -> None:
     work = finished(archive())
-    done = in_shell(f"CRAWLRANK {words} --work {work} {closed}", tmp_path)
+    done = in_shell(f"CRAWLRANK {words} --work {work} {closed}", tmp_path, archive())
     assert (done.returncode, done.stderr) == (0, done.stderr)
     assert "not foreseen" not in done.stderr
     if "p.txt" in words:
@@ -91,7 +82,7 @@ def test_results_without_streams(words: str, closed: str, tmp_path: Path) -> Non
 def test_a_closed_stream_is_not_the_next_file(tmp_path: Path) -> None:
     """The log would get the number of standard error, and progress would be written into it."""
     line = "CRAWLRANK run ARCHIVE --work w --jobs 1 --log log.jsonl >&- 2>&-"
-    assert in_shell(line, tmp_path).returncode == 0
+    assert in_shell(line, tmp_path, archive()).returncode == 0
     events = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
     assert len(events) > 5
 
@@ -99,7 +90,9 @@ def test_a_closed_stream_is_not_the_next_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize("runner", ["embedded", "inline", pytest.param("local", marks=EXTENDED)])
 def test_progress_that_nobody_reads_does_not_end_a_run(runner: str, tmp_path: Path) -> None:
     words = f"run ARCHIVE --work w --runner {runner} --jobs 1 -v"
-    done = in_shell(f"exec 3>&1; CRAWLRANK {words} 2> >(exec <&-) >out; echo $? >&3", tmp_path)
+    done = in_shell(
+        f"exec 3>&1; CRAWLRANK {words} 2> >(exec <&-) >out; echo $? >&3", tmp_path, archive()
+    )
     assert done.stdout == "0\n", done.stderr
     status = json.loads(ok("status", "--work", tmp_path / "w", "--json", "-").out)
     assert status["run"]["state"] == "done"

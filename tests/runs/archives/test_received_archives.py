@@ -342,6 +342,23 @@ def test_standard_input_that_cannot_be_read(tmp_path: Path) -> None:
     assert not (tmp_path / "w").exists()
 
 
+@pytest.mark.parametrize(
+    ("data", "found"),
+    [
+        (b"", "no line"),
+        (b"missing.warc.gz\n", "1 wrong line: line 1"),
+        (b"WARC/1.0\r\n\r\n", "a WARC file, not a list"),
+        (bytes(range(32)), "bytes that are no text"),
+        (b"\x1f\x8b\x08\0cut", "a damaged gzip file"),
+        (b'{"filename": "a.warc.gz"}\n', "1 wrong line: line 1"),
+    ],
+)
+def test_a_list_from_standard_input_has_its_name(data: bytes, found: str, tmp_path: Path) -> None:
+    said = piped(data, "inspect", "--archives-from", "-", "--prefix", tmp_path)
+    assert said.code == 3
+    assert said.err.startswith(f"crawlrank: standard input: {found}"), said.err
+
+
 def test_no_estimate_is_made_of_an_index(tmp_path: Path) -> None:
     (tmp_path / FOLDER).mkdir(parents=True)
     (tmp_path / FOLDER / LOOPBACK.name).write_bytes(LOOPBACK.read_bytes())
