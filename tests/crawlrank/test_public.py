@@ -208,6 +208,7 @@ def test_an_error_of_the_callback_ends_the_run(project: Path) -> None:
     assert states(project / "w")["gen-graph"] == "done"
 
 
+@pytest.mark.slow
 def test_two_threads_run_at_the_same_time(project: Path) -> None:
     errors: list[BaseException] = []
 

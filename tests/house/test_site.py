@@ -59,6 +59,7 @@ def pages_of(site: Path) -> list[Path]:
     return [path for path in site.rglob("*.html") if path.name != "404.html"]
 
 
+@pytest.mark.slow
 def test_every_page_is_in_the_site(site: Path) -> None:
     expected = {path.stem for path in (ROOT / "docs").rglob("*.md")}
     assert {path.stem for path in pages_of(site)} == expected
@@ -86,6 +87,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.slow
 def test_faults_are_seen(tmp_path: Path) -> None:
     """A link and an anchor by what builds the site, and a table by what was built."""
     (tmp_path / "docs").mkdir()

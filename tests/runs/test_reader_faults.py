@@ -83,6 +83,7 @@ def precedences(work: Path) -> bytes:
 
 
 @pytest.mark.parametrize("runner", ["embedded", "inline", "far"])
+@pytest.mark.few(2)
 def test_a_reader_that_fails_costs_its_archive(
     runner: str, archives: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -134,6 +135,7 @@ def test_in_processes_of_their_own(runner: str, archives: list[Path], tmp_path: 
 
 
 @pytest.mark.parametrize("runner", ["embedded", "inline"])
+@pytest.mark.few(1)
 def test_links_that_make_a_parser_fail_are_lost_alone(
     runner: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -196,6 +196,7 @@ BODY = b"""<head><link rel=canonical href="../canonical"></head>
 
 
 @pytest.mark.parametrize("runner", RUNNERS)
+@pytest.mark.few(1)
 def test_a_revisit_of_the_same_body_elsewhere_joins_it_to_its_own_address(
     runner: str, tmp_path: Path
 ) -> None:

@@ -69,8 +69,8 @@ def counts_of(archive: Path, ranked: set[str]) -> dict[str, Counter[str]]:
     return counts
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize(("how", "nodes", "crawl"), CASES)
+@pytest.mark.few(1)
 def test_every_link_is_counted_once(how: str, nodes: str, crawl: str) -> None:
     work = finished(CRAWLS[crawl], *NODES[nodes], *HOW[how])
     with opened(work) as (run,):

@@ -37,8 +37,8 @@ def told(disk: Path, *words: object) -> None:
     assert last.endswith(": the disk is full. Make room, or write elsewhere.")
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("command", WRITERS)
+@pytest.mark.few(1)
 def test_of_the_output(command: str, tmp_path: Path) -> None:
     words, option = WRITERS[command]
     with tiny_disk(tmp_path / "disk", SIZE) as disk:

@@ -105,6 +105,7 @@ def test_an_error_ends_all_and_is_told_as_it_was() -> None:
         pytest.param(signal.SIGTERM, marks=pytest.mark.slow),
     ],
 )
+@pytest.mark.few(1)
 def test_workers_leave_with_the_one_that_started_them(tmp_path: Path, sent: signal.Signals) -> None:
     tasks, script = tmp_path / "tasks", tmp_path / "program.py"
     os.mkfifo(tasks)

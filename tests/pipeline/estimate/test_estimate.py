@@ -172,6 +172,7 @@ def test_without_archives() -> None:
         estimate([], RunOptions())
 
 
+@pytest.mark.slow
 def test_an_unreadable_archive_alone(tmp_path: Path) -> None:
     bad = tmp_path / "bad.warc.gz"
     bad.write_bytes(b"no archive" * 99)

@@ -30,6 +30,7 @@ def matrix_of(chain: Chain) -> Floats:
 
 @settings(max_examples=examples(60), deadline=None)
 @given(graphs(), st.integers(1, 5), st.integers(1, 9), st.integers(1, 4))
+@pytest.mark.slow
 def test_no_cash_is_lost(graph: Graph, machines: int, buffer: int, sweeps: int) -> None:
     """What pages recorded obeys the balance h - A h = cash before - cash after."""
     chain = chain_of(graph.offsets, graph.targets)

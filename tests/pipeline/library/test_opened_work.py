@@ -22,6 +22,7 @@ def work(request: pytest.FixtureRequest) -> Path:
     return finished(archives, "--runner", request.param)
 
 
+@pytest.mark.few(1)
 def test_tables_have_what_the_archives_have(work: Path) -> None:
     opened = crawlrank.open(work)
     archives = [shared_warc("web.warc.gz", WEB), shared_warc("more.warc.gz", MORE_WEB)]
@@ -64,6 +65,7 @@ def test_exported_text_has_the_same_scores_to_the_last_bit(tmp_path: Path) -> No
     assert result.scores.tobytes() == np.load(run / "ranks/scores.npy").tobytes()
 
 
+@pytest.mark.few(1)
 def test_filters_take_a_part(work: Path) -> None:
     opened = crawlrank.open(work)
     every = opened.scores().to_pylist()

@@ -152,6 +152,7 @@ print(*(module.__file__ for module in sys.modules.values() if hasattr(module, "_
     assert not [path for path in files if "site-packages" in path or path.startswith(root)]
 
 
+@pytest.mark.slow
 def test_bytecode_is_there_for_whatever_time_the_files_have(package: Path) -> None:
     """PEP 552: flags 1, a hash that is not checked."""
     with tarfile.open(package / "env.tar.gz") as packed:

@@ -55,7 +55,10 @@ RUNS = {
 }
 
 
-@pytest.fixture(scope="module", params=RUNS)
+EVERY = ["embedded", *(pytest.param(name, marks=pytest.mark.slow) for name in ("inline", "one"))]
+
+
+@pytest.fixture(scope="module", params=EVERY)
 def works(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     folder = tmp_path_factory.mktemp("visits")
     for day in (1, 4, 9):

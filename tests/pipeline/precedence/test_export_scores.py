@@ -146,6 +146,7 @@ def test_urls_that_need_quotes(tmp_path: Path) -> None:
     [("a.csv", "csv"), ("a.JSONL.gz", "jsonl"), ("a.parquet", "parquet"), ("a.txt", "heritrix"),
      ("csv", "heritrix")],
 )  # fmt: skip
+@pytest.mark.few(3)
 def test_the_ending_says_the_format(
     name: str, form: str, works: dict[str, Path], tmp_path: Path
 ) -> None:

@@ -73,6 +73,7 @@ def listed(work: Path, output: Path, *more: object) -> dict[str, tuple[Any, Any]
 
 
 @pytest.mark.parametrize("prefix", [PREFIX, PREFIX.removesuffix("/")])
+@pytest.mark.few(2)
 def test_lists_have_both(work: Path, prefix: str, tmp_path: Path) -> None:
     expected = {
         path: (title, PREFIX + replay if replay else None)

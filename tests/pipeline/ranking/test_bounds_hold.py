@@ -170,6 +170,7 @@ def test_no_bound_is_violated(way: str, case: Case, rounds: int) -> None:
     rounds=st.sampled_from([1, 2, 10, 40, 150]),
     weights=st.sampled_from([(1.0, 3.0), (0.0, 1.0), (2.0, 0.0), (1e-6, 1e6), (0.1, 0.3)]),
 )
+@pytest.mark.slow
 def test_no_bound_is_violated_with_weights_of_links(
     case: Case, rounds: int, weights: tuple[float, float]
 ) -> None:

@@ -27,6 +27,7 @@ for number in range(*map(int, sys.argv[4:])):
 
 
 @pytest.mark.parametrize("seed", range(4))
+@pytest.mark.few(2)
 def test_mutated_archives_do_no_harm(seed: int) -> None:
     numbers = range(examples(150))
     read = sum(checked(mutation(seed, number))["captures"] > 0 for number in numbers)

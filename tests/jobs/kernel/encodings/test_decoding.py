@@ -40,8 +40,8 @@ def test_every_byte(encoding: str) -> None:
     assert differences(encoding, (bytes((byte, 0x3C)) for byte in BYTES)) == []
 
 
-@pytest.mark.few(6)
 @pytest.mark.parametrize("encoding", SEVERAL_BYTES)
+@pytest.mark.few(3)
 def test_every_pair_of_bytes(encoding: str) -> None:
     assert differences(encoding, map(bytes, product(BYTES, BYTES))) == []
 
@@ -79,6 +79,7 @@ def test_any_bytes(encoding: str, data: list[bytes]) -> None:
 
 @pytest.mark.parametrize("encoding", ASCII_IS_ITSELF)
 @given(data=st.lists(TEXTS, min_size=examples(4), max_size=examples(4)))
+@pytest.mark.few(12)
 def test_no_decoder_swallows_a_mark(encoding: str, data: list[bytes]) -> None:
     """Bytes of ASCII that are the second of no character stay, whatever is before them."""
     for text in data:

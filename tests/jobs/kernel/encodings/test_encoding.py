@@ -23,7 +23,7 @@ def reference(code: int) -> bytes:
     return b"&#%d;" % code
 
 
-@pytest.mark.few(8)
+@pytest.mark.few(6)
 @pytest.mark.parametrize("encoding", OUTPUT)
 def test_every_code_point(encoding: str) -> None:
     last = 0x30000 if encoding in BEYOND else 0x10100

@@ -78,6 +78,7 @@ def test_a_scan_gives_the_titles_of_a_parser() -> None:
 
 
 @pytest.mark.parametrize("sample", sorted(path.name for path in SAMPLES.glob("*arc.gz")))
+@pytest.mark.few(1)
 def test_nothing_else_of_real_archives_changes(sample: str) -> None:
     data = (SAMPLES / sample).read_bytes()
     (usual, counters), (more, counted) = items_of(data), items_of(data, titles=True)
@@ -112,6 +113,7 @@ def test_only_pages_that_were_read_have_one() -> None:
     assert title_in(response(200, svg, "Content-Type: image/svg+xml\r\n")) == UNKNOWN
 
 
+@pytest.mark.slow
 def test_titles_of_a_real_crawl_are_those_of_lxml() -> None:
     compared = 0
     for page in pages(reference=False):

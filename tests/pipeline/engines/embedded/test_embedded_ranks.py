@@ -103,6 +103,7 @@ def test_published_probabilities() -> None:
 
 @pytest.mark.parametrize("ids", [np.uint32, np.uint64])
 @pytest.mark.parametrize("block", [1, 100, BLOCK])
+@pytest.mark.few(3)
 def test_blocks_and_widths_change_no_bit(ids: type, block: int) -> None:
     graph = SMALL if block == 1 else WEB
     got = solve(Problem(csr_of(graph, ids), Stop(iterations=5), 2, 0, block=block))
@@ -264,6 +265,7 @@ def assert_same(one: Solution, other: Solution) -> None:
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("block", [64, BLOCK])
+@pytest.mark.few(3)
 def test_a_number_of_threads_gives_one_result(threads: int, block: int) -> None:
     """Also with wider ids. Without memory for compact rows it is another one, as near as the
     certificates say."""

@@ -25,6 +25,7 @@ REAL = [
 
 
 @pytest.mark.parametrize("www", ["strip", "keep", "surt"])
+@pytest.mark.few(1)
 def test_the_uris_that_have_a_key_are_those_of_which_surt_makes_one(www: Www) -> None:
     made = [*HOSTILE, *REAL, *made_uris(8_000, 7, REAL)]
     uris = [uri for uri in made if uri.decode("utf-8", "replace").encode() == uri]
@@ -53,6 +54,7 @@ def test_plain_uris_need_no_key_made() -> None:
 
 
 @pytest.mark.parametrize("www", ["strip", "keep", "surt"])
+@pytest.mark.few(1)
 def test_keys_of_many_are_those_of_each(www: Www) -> None:
     key_of = forgetful_key_function(www)
     made = [*HOSTILE, *REAL, *made_uris(8_000, 8, [*REAL, b"http://www.example.org/A/b..c/;d,e"])]

@@ -81,6 +81,7 @@ def by_svd(graph: Graph, relevance: Floats | None) -> tuple[Floats, Floats]:
 
 @pytest.mark.parametrize("relevance", [None, RELEVANCE[: WEB.nodes]], ids=["all", "weighed"])
 @pytest.mark.parametrize("iterations", [1, 2, 7])
+@pytest.mark.few(3)
 def test_after_passes_the_bits_of_the_embedded_engine(
     iterations: int, relevance: Floats | None, web: Path, tmp_path: Path, launcher: Launcher
 ) -> None:
@@ -170,6 +171,7 @@ def test_the_same_bytes_on_any_cluster(stop: Stop, web: Path, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("stop", [Stop(iterations=3), Stop(tolerance=1e-3)], ids=str)
+@pytest.mark.few(1)
 def test_going_on_after_each_round(
     stop: Stop, web: Path, tmp_path: Path, launcher: Launcher
 ) -> None:

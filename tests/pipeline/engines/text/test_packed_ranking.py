@@ -246,6 +246,7 @@ def test_many_partitions_are_larger() -> None:
 
 
 @pytest.mark.parametrize("partitions", [1, 4])
+@pytest.mark.few(1)
 def test_going_on_after_each_round(partitions: int, tmp_path: Path, launcher: Launcher) -> None:
     """Stopped after each of its rounds, ranking gives the same bytes as if it were not."""
     path, folder = write_graph(WEB, tmp_path / "graph"), tmp_path / "rounds"

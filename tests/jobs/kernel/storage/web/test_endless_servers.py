@@ -67,7 +67,8 @@ ENDLESS = {
 SOONER = {"status", "header-value", "100-continue", "trailers", "zeros-in-parts", "record"}
 CASES = [
     pytest.param(
-        name, slow, marks=[pytest.mark.slow] if slow and name not in SOONER else [],
+        name, slow,
+        marks=[pytest.mark.slow] if (slow and name not in SOONER) or name == "chunks" else [],
         id=f"{name}-{'slow' if slow else 'fast'}",
     )
     for slow in (False, True) for name in ENDLESS
