@@ -21,7 +21,7 @@ for number in range(*map(int, sys.argv[4:])):
     if number == 5:
         signal.pause()
     problem = "odd" if number == 1 else ""
-    told = '{"seconds": 0, "mib": 0, "problem": "%s", "counters": {"links": 1}}'
+    told = '{"seconds": 0, "mb": 0, "problem": "%s", "counters": {"links": 1}}'
     print(told % problem, flush=True)
 """
 
