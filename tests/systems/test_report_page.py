@@ -273,7 +273,8 @@ def test_nothing_of_a_crawl_runs(browser: Browser, reports: dict[str, Path]) -> 
         assert shown.page.locator("main img, main iframe, main object").count() == 0
         titles = shown.page.locator(".described bdi").all_inner_texts()
         assert {HOSTILE[1], HOSTILE[2], HOSTILE[5]} <= {*titles}
-        assert shown.page.locator("a.replay").count() == shown.page.locator(".described").count()
+        without = shown.page.locator(".described:not(:has(a.replay))")
+        assert without.count() == 1  # its page has an address that is too long for a link
         links = shown.page.eval_on_selector_all(
             "main a, .why a", "all => all.map(e => [e.getAttribute('href'), e.rel, e.protocol])"
         )
