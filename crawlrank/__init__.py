@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from crawlrank.pipeline.library.rankings import (
         RankingResult,
         degree,
+        harmonic,
         hits,
         opic,
         opic_hits,
@@ -73,6 +74,7 @@ _HOMES = {
         *(
             "RankingResult",
             "degree",
+            "harmonic",
             "hits",
             "opic",
             "opic_hits",
@@ -85,7 +87,7 @@ _HOMES = {
 __all__ = [
     "BadInput", "CrawlrankError", "ExtractedCapture", "ExtractedLink", "Extraction", "JobFailed",
     "NotConverged", "OpenedWork", "ProgressEvent", "RankingResult", "Shortage", "WrongUsage",
-    "agree", "degree", "diff", "estimate", "export", "extract", "hits", "hosts",
+    "agree", "degree", "diff", "estimate", "export", "extract", "harmonic", "hits", "hosts",
     "inspect", "open", "opic", "opic_hits", "pagerank", "personalized", "plan", "rank", "report",
     "run", "trustrank",
 ]  # fmt: skip

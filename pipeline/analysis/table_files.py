@@ -53,17 +53,19 @@ def _parquet(table: pa.Table) -> Iterator[bytes]:
 WRITERS: dict[str, Callable[[pa.Table], Iterator[bytes]]] = {
     "csv": _csv,
     "tsv": _tsv,
+    "txt": _tsv,
     "jsonl": _jsonl,
     "parquet": _parquet,
 }
 
 
 def write_table(table: pa.Table, output: Path, endings: Sequence[str]) -> None:
-    """Write a table to a file, packed if its name ends in .gz, or as CSV to standard output.
+    """Write a table to a file, packed if its name ends in .gz, or to standard output, as the first
+    ending says.
 
     endings: of WRITERS, those that this table can have. Raises BadInput for another one.
     """
-    ending = "csv" if output == STDOUT else output.name.removesuffix(".gz").rpartition(".")[2]
+    ending = endings[0] if output == STDOUT else output.name.removesuffix(".gz").rpartition(".")[2]
     if ending not in endings:
         *first, last = (f".{each}" for each in endings)
         expected = f"a name that ends in {', '.join(first)} or {last}"

@@ -166,13 +166,14 @@ def format_option(*forms: str) -> Decorator:
     )
     if "sites" in forms:
         text += (
-            " sites: the table of a ranking of sites, .csv, .tsv or .parquet. text: the files of"
-            " the recipe."
+            " sites: the table of a ranking of sites, .csv, .tsv or .parquet. cc-ranks: hosts or"
+            " domains as Common Crawl ranks them. text: the files of the recipe."
         )
     return click.option(
         "--format",
         "form",
         type=click.Choice(forms),
+        metavar="FORMAT",
         show_default=f"that of the ending of --output, else {forms[0]}",
         help=text,
     )
@@ -199,7 +200,7 @@ def _chosen(output: Path | None, form: str | None) -> tuple[Path, str]:
 @work_option
 @ranking_option
 @output_option("File to write; with --format text a folder")
-@format_option(*PAGES, "sites", *FOLDERS)
+@format_option(*PAGES, "sites", "cc-ranks", *FOLDERS)
 @filter_options
 @precedence_options
 @replay_option
@@ -229,6 +230,8 @@ def export(
         _refuse_options_of_pages(form)
         if form == "sites":
             _write_sites(folder, output)
+        elif form == "cc-ranks":
+            _write_ranks(work, ranking, output)
         else:
             _write_texts(folder, output)
         return
@@ -307,10 +310,23 @@ def _write_sites(work: Path, output: Path) -> None:
     from crawlrank.pipeline.analysis.host_table import read_sites
     from crawlrank.pipeline.analysis.table_files import SITE_ENDINGS, write_table
 
-    require_ending(output, "--output", SITE_ENDINGS, packed=False)
+    if output != STDOUT:
+        require_ending(output, "--output", SITE_ENDINGS, packed=False)
     check_files(output, inputs=[])
     rows = read_sites(work)
     write_table(rows, output, SITE_ENDINGS)
+    print_counts({"sites": len(rows)}, {})
+
+
+def _write_ranks(work: Path, label: str | None, output: Path) -> None:
+    from crawlrank.pipeline.analysis.common_crawl_ranks import RANK_ENDINGS, read_ranks
+    from crawlrank.pipeline.analysis.table_files import write_table
+
+    if output != STDOUT:
+        require_ending(output, "--output", RANK_ENDINGS)
+    check_files(output, inputs=[])
+    rows = read_ranks(work, label)
+    write_table(rows, output, RANK_ENDINGS)
     print_counts({"sites": len(rows)}, {})
 
 

@@ -26,6 +26,7 @@ from crawlrank.pipeline.library.calling import OnProgress, StrPath, call, docume
 from crawlrank.pipeline.options import HostSort, PlanOptions, RunOptions
 from crawlrank.pipeline.precedence.options import PrecedenceOptions, Spellings
 from crawlrank.pipeline.ranking.inputs import (
+    LOG2M,
     PERTURB,
     SITE_BY,
     SITE_WEIGHT,
@@ -72,6 +73,7 @@ def run(
     from_seeds_file: StrPath | None = None,
     relevance: StrPath | None = None,
     perturb: float = PERTURB.default,
+    log2m: int | None = LOG2M.default,
     link_weight: Mapping[str, float] | str | None = None,
     site_by: SiteBy = SITE_BY.default,
     site_weight: SiteWeight = SITE_WEIGHT.default,
@@ -146,6 +148,7 @@ def rank(
     from_seeds_file: StrPath | None = None,
     relevance: StrPath | None = None,
     perturb: float = PERTURB.default,
+    log2m: int | None = LOG2M.default,
     link_weight: Mapping[str, float] | str | None = None,
     site_by: SiteBy = SITE_BY.default,
     site_weight: SiteWeight = SITE_WEIGHT.default,

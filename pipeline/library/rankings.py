@@ -32,7 +32,7 @@ from crawlrank.pipeline.data.graph import Floats
 from crawlrank.pipeline.data.memory import half_of_machine
 from crawlrank.pipeline.library.input_graphs import InputGraph, input_graph
 from crawlrank.pipeline.ranking.bounds import Bounds, bounds_of
-from crawlrank.pipeline.ranking.inputs import PERTURB
+from crawlrank.pipeline.ranking.inputs import LEAST_LOG2M, MOST_LOG2M, PERTURB
 from crawlrank.pipeline.ranking.methods import METHODS
 from crawlrank.pipeline.ranking.options import Stop
 from crawlrank.pipeline.ranking.sites.graph import SiteGraph
@@ -81,8 +81,8 @@ class RankingResult:
 
     @property
     def converged(self) -> bool:
-        """Whether the certificate is at most the tolerance."""
-        return self.certificate <= self.tolerance
+        """Whether the certificate is at most the tolerance, or no further round can lower it."""
+        return Stop(tolerance=self.tolerance).reached([*self.rounds])
 
     @property
     def bounds(self) -> Bounds:
@@ -154,6 +154,7 @@ class RankingResult:
 
 
 NodeWeights = Mapping[Any, float] | npt.ArrayLike
+SHOWN = ("hubs", "reach", "closeness")  # columns of a solution that a result has
 NEUTRAL_RELEVANCE = METHODS["opic-hits"].unnamed
 
 
@@ -303,6 +304,30 @@ def degree(graph: Any, *, nodes: int | None = None) -> RankingResult:
     return _ranked("degree", given, _Solving(Stop(), 1))
 
 
+def harmonic(
+    graph: Any,
+    *,
+    nodes: int | None = None,
+    log2m: int | None = None,
+    seed: int = 0,
+    max_rounds: int = Stop.max_rounds,
+    threads: int = 1,
+) -> RankingResult:
+    """Harmonic centrality: the sum over all other nodes y of 1 / d(y, x), d being the number of
+    links of the shortest path from y to x. result.more has `reach`, from how many nodes there is
+    one, and `closeness`, 1 / (the sum of these d).
+
+    log2m: HyperBall with 2^log2m registers a node, 6 to 14; then result.eta is three times the
+    standard deviation of a score, relative to it. None: exact distances, and HyperBall for large
+    graphs. seed: of its hash. max_rounds: the longest path that it may find.
+    """
+    given = _unweighted(graph, nodes)
+    if log2m is not None and log2m not in range(LEAST_LOG2M, MOST_LOG2M + 1):
+        raise BadInput("log2m", f"{log2m}", f"a number from {LEAST_LOG2M} to {MOST_LOG2M}")
+    solving = _solving(Stop.tolerance, None, max_rounds, threads)
+    return _ranked("harmonic", given, solving, log2m=log2m, seed=seed)
+
+
 def _unweighted(graph: Any, nodes: int | None) -> InputGraph:
     """Raises BadInput for weights of links, which only pagerank takes."""
     given = input_graph(graph, nodes=nodes)
@@ -375,7 +400,7 @@ def _ranked(
         float(solution.dummy),
         solution.rounds,
         solving.stop.tolerance,
-        {name: column for name, column in solution.more.items() if name == "hubs"},
+        {name: column for name, column in solution.more.items() if name in SHOWN},
         graph.self_loops,
         graph.duplicates,
     )

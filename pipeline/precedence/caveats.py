@@ -146,7 +146,7 @@ def _of_classes(cut: CutCounts | None) -> Iterator[Caveat]:
             f"Scores have errors, which could put {cut.near:,} of {count_of(cut.nodes, 'page')}"
             " into another class."
         )
-        cure = "a smaller --tolerance, more --iterations, or fewer --bins"
+        cure = "a smaller --tolerance, more --iterations, a larger --log2m, or fewer --bins"
         yield Caveat("near-boundary", cut.near, cut.nodes, meaning, cure)
     few = cut.cut_over < FEW_A_CLASS * cut.bins and cut.nodes > MANY_TIMES * cut.cut_over
     if cut.captured and few:

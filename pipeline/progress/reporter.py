@@ -37,9 +37,9 @@ def rounds_left(rounds: Sequence[Round], stop: Stop) -> int | None:
         return stop.iterations - len(rounds)
     before = rounds[-2]["certificate"] if len(rounds) > 1 else 0.0
     now, tolerance = rounds[-1]["certificate"], stop.tolerance
-    if now <= tolerance:
+    if stop.reached([*rounds]):
         return 0
-    if not 0 < now < before:
+    if not 0 < now < before < math.inf:
         return None
     return math.ceil(math.log(tolerance / now) / math.log(now / before))
 
@@ -52,12 +52,16 @@ def residual_of(rounds: Sequence[Round]) -> str:
 def round_line(rounds: Sequence[Round], stop: Stop, *, verbose: bool = False) -> str:
     """The last round for people, with an estimate of the time left."""
     last = rounds[-1]
+    known = math.isfinite(last["certificate"])
     line = f"{residual_of(rounds)}certificate {last['certificate']:.2e}"
+    line = line if known else f"{residual_of(rounds)}error not known yet"
     if stop.iterations is not None:
         line = f"round {len(rounds)} of {stop.iterations}: {line}"
-    else:
+    elif known:
         line = f"round {len(rounds)}: {line} of {stop.tolerance:g}"
-    if verbose:
+    else:
+        line = f"round {len(rounds)}: {line}"
+    if verbose and known:
         from crawlrank.pipeline.ranking.bounds import bounds_of  # loads numpy
 
         eta, absolute = bounds_of(last)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from crawlrank.pipeline.data.graph import Floats
 
 LIGHTEST, HEAVIEST = 1e-6, 1e6  # weights of links
+LEAST_LOG2M, MOST_LOG2M = 6, 14  # of the registers of HyperBall
 SiteBy = Literal["host", "domain"]
 SiteWeight = Literal["count", "distinct", "one"]
 CombineBy = Literal["position", "probability"]
@@ -27,10 +28,11 @@ T = TypeVar("T")
 
 
 class NumberRange(NamedTuple):
-    """An option that takes a number from `least` to `most`."""
+    """An option that takes a number from `least` to `most`. whole: whether only whole ones."""
 
     least: float
     most: float
+    whole: bool = False
 
 
 class PageFile(NamedTuple):
@@ -136,6 +138,16 @@ PERTURB = RankingInput[float](
     NumberRange(0, 1),
     0.0,
     fingerprinted=lambda value: {"perturb": value},
+)
+
+
+LOG2M = RankingInput[int | None](
+    "--log2m",
+    "log2m",
+    "estimate distances by HyperBall, with 2^N registers a page: each 2 more halve the error"
+    " (default: exact distances, and for large graphs 8, or what memory allows).",
+    NumberRange(LEAST_LOG2M, MOST_LOG2M, whole=True),
+    None,
 )
 
 
@@ -249,5 +261,5 @@ COMBINE_BY = RankingInput[CombineBy](
 #: all inputs, in the order of help
 INPUTS: tuple[RankingInput[Any], ...] = (
     *(COMBINE, COMBINE_BY, TELEPORT, SEEDS, RELEVANCE, SEEDS_FILE, PERTURB, LINK_WEIGHT),
-    *(SITE_BY, SITE_WEIGHT),
+    *(SITE_BY, SITE_WEIGHT, LOG2M),
 )

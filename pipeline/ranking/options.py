@@ -54,6 +54,7 @@ class ValidationOptions(CutOptions, OpicOptions):
 
 
 Round = dict[str, Any]  # the entry of a round in the manifest
+FINAL = "final"  # in the entry of a round after which there is nothing to do, whatever its error
 # called after each round with its entry and all entries; returns whether these are saved, so that
 # files of earlier rounds may be removed
 OnRound = Callable[[Round, list[Round]], bool]
@@ -75,13 +76,13 @@ class Stop:
 
     def reached(self, rounds: list[Round]) -> bool:
         if self.iterations is not None:
-            return len(rounds) >= self.iterations or self._exact(rounds)
-        return bool(rounds) and rounds[-1]["certificate"] <= self.tolerance
+            return len(rounds) >= self.iterations or self._final(rounds)
+        return bool(rounds) and (rounds[-1]["certificate"] <= self.tolerance or self._final(rounds))
 
     @staticmethod
-    def _exact(rounds: list[Round]) -> bool:
-        """Only a method without error has the certificate 0: no bound of rounding is."""
-        return bool(rounds) and rounds[-1]["certificate"] == 0
+    def _final(rounds: list[Round]) -> bool:
+        """Whether no further round makes the scores better."""
+        return bool(rounds) and bool(rounds[-1].get(FINAL) or rounds[-1]["certificate"] == 0)
 
     def exhausted(self, rounds: list[Round]) -> bool:
         return self.iterations is None and len(rounds) >= self.max_rounds

@@ -10,7 +10,7 @@ import numpy as np
 
 from crawlrank.pipeline.data.csr import BLOCK, Csr
 from crawlrank.pipeline.data.graph import Floats
-from crawlrank.pipeline.ranking.options import Round, Stop
+from crawlrank.pipeline.ranking.options import FINAL, Round, Stop
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,16 +60,20 @@ class Solution:
     more: Mapping[str, Floats] = field(default_factory=dict)
 
 
-def exact(csr: Csr, scores: Floats, dummy: float = 0.0) -> Solution:
-    """The solution of a method that computes its scores without error, in one round."""
-    errors = ("residual_l1", "residual_max", "certificate", "eta", "probability_certificate")
+def exact(csr: Csr, scores: Floats, dummy: float = 0.0, eta: float = 0.0) -> Solution:
+    """The solution of a method that computes its scores in one round, without error but for that of
+    rounding. eta: a bound of that, relative to each score."""
+    errors = ("certificate", "eta", "probability_certificate")
     entry: Round = {
         "round": 1,
         "nodes": csr.nodes,
         "edges": csr.edges,
         "dangling": int(np.count_nonzero(csr.outdegrees == 0)),
         "mass": float(scores.sum()) + dummy,
-        **dict.fromkeys(errors, 0.0),
+        **dict.fromkeys(("residual_l1", "residual_max"), 0.0),
+        **dict.fromkeys(errors, eta),
+        "probability_certificate": 2 * eta,
+        FINAL: True,
         "seconds": 0.0,
     }
     return Solution(scores, dummy, [entry])

@@ -4,6 +4,7 @@ docs/output.md."""
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
@@ -74,7 +75,7 @@ def rankings_table(work: Path) -> TextTable:
         manifest = Manifest(folder)
         title = method_of(manifest.parameters).title
         rounds = manifest.steps.get(RANK, {}).get("rounds", ())
-        last = f"{rounds[-1]['certificate']:.3e}" if rounds else None
+        last = _bound(rounds[-1]["certificate"]) if rounds else None
         state = "stale" if is_stale(folder, manifest) else _state_of(manifest)
         table.add(label, title, state, len(rounds), last)
     return table
@@ -144,14 +145,18 @@ def _rounds_table(rounds: Sequence[Round], title: str, *, verbose: bool) -> Text
     )  # fmt: skip
     for entry in rounds:
         inner = (
-            f"{entry['probability_certificate']:.3e}",
-            f"{entry['eta']:.3e}",
+            _bound(entry["probability_certificate"]),
+            _bound(entry["eta"]),
             f"{entry['residual_l1']:.3e}",
             f"{entry['mass']:.9g}",
         )
-        bound, seconds = f"{entry['certificate']:.3e}", f"{entry['seconds']:.1f}"
+        bound, seconds = _bound(entry["certificate"]), f"{entry['seconds']:.1f}"
         table.add(entry["round"], bound, *(inner if verbose else ()), seconds)
     return table
+
+
+def _bound(number: float | None) -> str:
+    return f"{number:.3e}" if number is not None and math.isfinite(number) else "not known"
 
 
 def _imported_table(files: Sequence[str]) -> TextTable:

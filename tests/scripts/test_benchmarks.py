@@ -13,9 +13,10 @@ from support.paths import LOOPBACK, ROOT, SCRIPTS
 
 SAMPLE = str(LOOPBACK)
 SMALL = {
-    "bench_aopic.py": ["--nodes", "500", "--sweeps", "2"],
+    "../online/bench_aopic.py": ["--nodes", "500", "--sweeps", "2"],
     "bench_compare.py": ["--links", "0.005"],
     "bench_digests.py": [SAMPLE],
+    "bench_harmonic.py": ["--edges", "0.02"],
     "bench_jobs.py": [SAMPLE, "--copies", "1"],
     "bench_opic.py": ["--edges", "20000"],
     "bench_pipeline.py": [SAMPLE, "--mb", "0.1", "--jobs", "1", "--runners", "embedded"],

@@ -253,6 +253,8 @@ class Explanation:
     standing: Standing | None = None
     why_no_score: str | None = None
     hub: float | None = None
+    reach: float | None = None
+    closeness: float | None = None
     base: float = 0.0
     base_is: str = "every page has this"
     links: int = 0
@@ -326,8 +328,9 @@ def _add_score(result: Explanation, finished: Finished, node: Node, top: int) ->
     result.shown, result.score = node.uri, node.score
     result.eta, result.absolute = finished.bounds
     result.base = finished.base_of(node.id)
-    if (hubs := finished.hubs()) is not None:
-        result.hub = float(hubs[node.id])
+    result.hub = _further(finished, "hubs", node)
+    result.reach = _further(finished, "reach", node)
+    result.closeness = _further(finished, "closeness", node)
     if finished.method.needs:
         result.base_is = "readers start here"
     order = finished.order_of(node)
@@ -350,6 +353,11 @@ def _add_score(result: Explanation, finished: Finished, node: Node, top: int) ->
         _, _, uri, score = nodes[source]
         result.given.append(IncomingLink(uri, score, outlinks, gives))
     result.others_give = float(np.delete(incoming.gives, best).sum())
+
+
+def _further(finished: Finished, name: str, node: Node) -> float | None:
+    column = finished.column(name)
+    return None if column is None else float(column[node.id])
 
 
 def _spellings(finished: Finished, key: str) -> list[tuple[Any, ...]]:

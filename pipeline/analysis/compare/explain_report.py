@@ -58,14 +58,24 @@ def _page(page: Explanation) -> TextTable:
             others = count_of(standing.equal - 1, "other has", "others have")
             position += f"; {others} the same score, and {DECIDES[page.ties]}"
         table.add("position", position)
-        if page.hub is not None:
-            table.add("as a hub", f"{page.hub:.6g}")
+        for row in _further(page):
+            table.add(*row)
         over = f"cut over {count_of(standing.cut_over, 'page')}"
         table.add("class", f"{standing.precedence} of {standing.bins}, {over}")
     table.add("captures", page.capture_count)
     if page.asked_spelling:
         table.add("as you wrote it", _listing(page.asked_spelling, page.unlisted))
     return table
+
+
+def _further(page: Explanation) -> Iterator[tuple[str, str]]:
+    """What further columns of the ranking say."""
+    if page.hub is not None:
+        yield "as a hub", f"{page.hub:.6g}"
+    if page.reach is not None:
+        yield "pages that lead to it", f"{page.reach:,.0f}"
+    if page.reach and page.closeness:
+        yield "their mean distance", f"{1 / page.closeness / page.reach:.3g}"
 
 
 FOLDS = {

@@ -203,11 +203,13 @@ nodes_option = field_option(
     "Pages that get a rank. linked: those with an incoming link; all: captured ones too.",
     click.Choice(NODES),
 )
-method_option = field_option(
-    RunOptions,
-    "method",
-    "How pages are ranked, see docs/rankings.md.",
-    click.Choice([name for name in METHODS if name != COMBINED]),
+_METHODS = [name for name in METHODS if name != COMBINED]
+method_option = option(
+    "--method",
+    type=click.Choice(_METHODS),
+    default=RunOptions.method,
+    metavar="METHOD",
+    help=f"How pages are ranked: {', '.join(_METHODS)}; see docs/rankings.md.",
 )
 
 

@@ -37,6 +37,8 @@ def _option(each: RankingInput[Any]) -> Decorator:
         return option(each.option, metavar=accepts.metavar, callback=callback, help=help)
     if isinstance(accepts, NumberRange):
         type: click.ParamType[Any] = click.FloatRange(accepts.least, accepts.most)
+        if accepts.whole:
+            type = click.IntRange(int(accepts.least), int(accepts.most))
     else:
         type = click.Choice(accepts)
     return option(each.option, type=type, default=each.default, help=help)

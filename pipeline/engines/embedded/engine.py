@@ -155,7 +155,9 @@ class EmbeddedEngine(WorkFolder):
         folder, output, collapsed = self.path(CHECKPOINT), self.tmp / "ranks", None
         inputs = dict(ranking.inputs)
         if ranking.method.of_sites:
-            collapsed = self._collapsed(inputs.pop(SITE_BY.name), inputs.pop(SITE_WEIGHT.name))
+            collapsed = self._collapsed(
+                inputs.pop(SITE_BY.name), inputs.pop(SITE_WEIGHT.name, SITE_WEIGHT.default)
+            )
             inputs["sites"] = open_sites(collapsed)
         if weights := LINK_WEIGHT.of(inputs):
             inputs[LINK_WEIGHT.name] = self._links(weights)

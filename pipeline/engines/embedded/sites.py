@@ -221,7 +221,7 @@ def write_sites(collapsed: Path, ranks: Path) -> None:
     sites, done = open_sites(collapsed), 0
     scores = np.empty(sites.nodes)
     scores[sites.of_pages] = open_scores(ranks / SCORES, len(sites.of_pages))
-    total = float(scores.sum())
+    total = float(scores.sum()) or 1.0  # a ranking may give 0 to all sites
     with parquet_writer(ranks / SITES, SCHEMA, compression="snappy") as file:
         for batch in parquet_batches(collapsed / SITES, COUNTED.names):
             some = scores[done : done + len(batch)]

@@ -49,13 +49,18 @@ def host_name(part: str) -> str:
     return ".".join(reversed(host.split(","))) + colon + port
 
 
+def is_address(name: str) -> bool:
+    """Whether a host without its port is an address of IP."""
+    return ":" in name or bool(_ADDRESS(name))
+
+
 def domain_name(part: str) -> str:
     """`archive.org` of the same."""
     name = host_name(part)
     host, colon, port = name.rpartition(":")
     if colon and port.isdigit() and ":" not in host:
         name = host
-    if ":" in name or _ADDRESS(name) or "." not in name:
+    if is_address(name) or "." not in name:
         return name
     parts = _suffixes()(name)
     if parts.suffix:

@@ -14,7 +14,6 @@ from crawlrank.pipeline.data.graph import PIECE, Floats, Mask, Positions, Target
 from crawlrank.pipeline.data.parquet import parquet_batches
 from crawlrank.pipeline.data.scores_file import (
     HOSTS,
-    HUBS,
     OUTWEIGHTS,
     SCORES,
     WEIGHTS,
@@ -115,10 +114,10 @@ class FinishedColumns(Finished):
     def _ranks(self, file: str, nodes: int) -> Floats:
         return open_scores(self.folder("ranks") / file, nodes)
 
-    def hubs(self) -> Floats | None:
+    def column(self, name: str) -> Floats | None:
         with self.reading():
-            named = "hubs" in self.method.more
-            return self._ranks(HUBS, self._csr().nodes) if named else None
+            named = name in self.method.more
+            return self._ranks(f"{name}.npy", self._csr().nodes) if named else None
 
     def weights(self) -> Floats | None:
         with self.reading():

@@ -159,8 +159,9 @@ class Finished(ABC):
         """The weights that the ranking was given, by id."""
         return None
 
-    def hubs(self) -> Floats | None:
-        """How good a hub each page is, by id, of methods that tell."""
+    def column(self, name: str) -> Floats | None:
+        """A further column of the ranking, by id, of those that its method has: `hubs`, how good a
+        hub each page is; `reach` and `closeness` of harmonic centrality."""
         return None
 
     @abstractmethod

@@ -191,9 +191,9 @@ class FinishedLines(Finished):
     def _has_hubs(self) -> bool:
         return HUBS.name in self.method.more
 
-    def hubs(self) -> Floats | None:
+    def column(self, name: str) -> Floats | None:
         with self.reading():
-            return self._hub_column("hub") if self._has_hubs else None
+            return self._hub_column("hub") if name == HUBS.name and self._has_hubs else None
 
     def _hub_column(self, name: str) -> Floats:
         rows = self.db.sql(f"SELECT id, {name} FROM {self._table(HUBS.name)}").fetchnumpy()

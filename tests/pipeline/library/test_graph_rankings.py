@@ -288,3 +288,29 @@ def test_bad_weights_of_nodes_are_refused() -> None:
         crawlrank.hits((*EDGES, np.ones(8)))
     with pytest.raises(crawlrank.BadInput, match="relevance of 2"):
         crawlrank.hits(EDGES, relevance={0: 2})
+
+
+def test_harmonic_centrality_is_that_of_networkx_and_igraph() -> None:
+    graph = random_graph(4)
+    ours = crawlrank.harmonic(graph)
+    theirs = nx.harmonic_centrality(graph)
+    assert ours.scores == pytest.approx([theirs[node] for node in graph], rel=1e-12)
+    assert (ours.converged, ours.method) == (True, "harmonic")
+    import igraph  # takes a second
+
+    other = igraph.Graph(n=200, edges=list(graph.edges), directed=True)
+    means = other.harmonic_centrality(mode="in", normalized=False)
+    assert ours.scores == pytest.approx(means, rel=1e-12)
+    assert ours.more["reach"].max() <= 199
+    assert set(ours.table().column_names) == {"node", "score", "reach", "closeness"}
+
+
+def test_harmonic_centrality_may_be_estimated() -> None:
+    graph = random_graph(4)
+    exact, estimated = crawlrank.harmonic(graph), crawlrank.harmonic(graph, log2m=12, seed=2)
+    assert estimated.scores == pytest.approx(exact.scores, rel=estimated.eta)
+    assert estimated.scores.tolist() != crawlrank.harmonic(graph, log2m=12).scores.tolist()
+    assert estimated.converged
+    with pytest.raises(crawlrank.BadInput, match="log2m: 5; expected a number from 6 to 14"):
+        crawlrank.harmonic(graph, log2m=5)
+    assert not crawlrank.harmonic(graph, log2m=8, max_rounds=2).converged

@@ -28,6 +28,7 @@ CHANGES: dict[str, tuple[str, str, str]] = {
     "--tolerance": ("", "--tolerance 1e-5", "page-rank"),
     "--link-weight": ("", "--link-weight internal=2", "page-rank"),
     "--site-by": ("--method site", "--method site --site-by domain", "page-rank"),
+    "--log2m": ("--method harmonic", "--method harmonic --log2m 8", "page-rank"),
     "--nodes": ("", "--nodes all", "assign-ids"),
     "--pdf": ("", "--pdf", "extract-links"),
     "--captures": ("", "--captures latest", "extract-links"),

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse.csgraph import breadth_first_order, connected_components
 from scipy.sparse.linalg import svds
 
 Long = np.longdouble
@@ -73,6 +73,31 @@ def pagerank(web: Web, teleport: bool = False, weights: tuple[float, float] = (1
         base *= web.weights / web.weights.astype(Long).mean()
     shares = Long(0.85) * each / whole[web.sources]
     return fixed_point(web.nodes, web.sources, web.targets, shares, base)
+
+
+def harmonic(web: Web, pages: Ids | None = None) -> Exact:
+    """Of some pages (default: of all): by a search from each, backwards along the links."""
+    links = csr_matrix((np.ones(len(web.sources)), (web.targets, web.sources)), (web.nodes,) * 2)
+    chosen = np.arange(web.nodes) if pages is None else pages
+    return np.array([_of_distances(links, int(page)) for page in chosen], Long)
+
+
+def site_harmonic(web: Web) -> Exact:
+    between = web.sites[web.sources] != web.sites[web.targets]
+    pairs = np.column_stack((web.sites[web.sources[between]], web.sites[web.targets[between]]))
+    edges = np.unique(pairs, axis=0)
+    count = int(web.sites.max()) + 1
+    of_sites = Web(count, edges[:, 0], edges[:, 1], np.arange(count), np.ones(count))
+    return harmonic(of_sites)[web.sites]
+
+
+def _of_distances(links: csr_matrix, page: int) -> Exact:
+    order, parents = breadth_first_order(links, page)
+    depths = np.zeros(links.shape[0], np.int64)
+    for one, parent in zip(order[1:].tolist(), parents[order[1:]].tolist(), strict=True):
+        depths[one] = depths[parent] + 1
+    counts = np.bincount(depths[order[1:]])
+    return (counts[1:].astype(Long) / np.arange(1, len(counts))).sum()
 
 
 def opic(web: Web) -> Exact:

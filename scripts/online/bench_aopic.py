@@ -1,6 +1,6 @@
 """Visits a second of the policies of Adaptive OPIC, on a random web by the power law.
 
-    scripts/bench/bench_aopic.py [--nodes N] [--exponent X] [--sweeps K] [--json FILE]
+    scripts/online/bench_aopic.py [--nodes N] [--exponent X] [--sweeps K] [--json FILE]
 
 Each policy makes K N visits. N more come before them and are not timed, since the loops compile
 then. Replay gets the pages in a random order. Discovery is the policy cycle with a weight for
