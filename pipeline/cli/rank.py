@@ -103,6 +103,7 @@ def _runner(work: Path, method: Method) -> str:
     if data or not method.jobs:
         at = f", with its datasets at {data}" if data else ""
         expected = f"a work folder of --runner {EMBEDDED} for --method {method.name}"
-        cure = f"Make one with `crawlrank run --runner {EMBEDDED}`, or rank in the run: --method."
+        cure = f"Make one with `crawlrank run --runner {EMBEDDED}`"
+        cure += ", or rank in the run: --method." if method.jobs else "."
         raise BadInput(str(work), f"was made on the runner {runner}{at}", expected, cure)
     return RUNNERS[0]

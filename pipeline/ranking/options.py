@@ -4,6 +4,7 @@ says when the rounds of a ranking stop.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -92,9 +93,13 @@ class Stop:
 
     def not_converged(self, rounds: list[Round], title: str = "PageRank") -> NotConverged:
         """The error to raise when the rounds are exhausted and the scores are in place."""
+        known = rounds[-1]["certificate"]
+        state = f"the certificate is {known:.2e}, above the tolerance {self.tolerance:.2e}"
+        cure = "allow more with --max-rounds, or ask for less with --tolerance."
+        if math.isinf(known):  # scores that are not bounded before their last round
+            state = "the error of the scores is not known yet"
+            cure = "allow more with --max-rounds."
         return NotConverged(
-            f"{title}: after {count_of(len(rounds), 'round')} the certificate is "
-            f"{rounds[-1]['certificate']:.2e}, above the tolerance {self.tolerance:.2e}. The "
-            "scores are kept in the dataset ranks; allow more with --max-rounds, or ask for less "
-            "with --tolerance."
+            f"{title}: after {count_of(len(rounds), 'round')} {state}. The scores are kept in the "
+            f"dataset ranks; {cure}"
         )

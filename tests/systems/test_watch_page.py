@@ -69,7 +69,7 @@ def shown(browser: Any, folder: Path) -> Iterator[Any]:
 
 def until(page: Any, condition: str) -> None:
     """Wait for it. Playwright's own way is refused by the policy of the page."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 600
     while not page.evaluate(condition):
         assert time.monotonic() < deadline, condition
         page.wait_for_timeout(30)

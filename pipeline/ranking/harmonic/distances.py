@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -52,10 +53,13 @@ def exact_distances(csr: Csr, threads: int) -> Distances:
     linked = np.flatnonzero(np.diff(csr.offsets))  # nothing leads to the others
     batches = [linked[begin : begin + LANES] for begin in range(0, len(linked), LANES)]
     teams = min(threads, max(1, len(batches)))
+    over = Event()  # Ctrl-C, or an error in a thread
 
     def work(number: int) -> int:
         search, longest = Searches(csr), 0
         for batch in batches[number::teams]:
+            if over.is_set():
+                break
             columns, farthest = search.sums(batch)
             sums.harmonic[batch], sums.reach[batch], sums.total[batch] = columns
             longest = max(longest, farthest)
@@ -65,7 +69,10 @@ def exact_distances(csr: Csr, threads: int) -> Distances:
         longest = work(0)
     else:
         with ThreadPoolExecutor(teams) as pool:
-            longest = max(pool.map(work, range(teams)))
+            try:
+                longest = max(pool.map(work, range(teams)))
+            finally:
+                over.set()
     return replace(sums, longest=longest)
 
 

@@ -1,10 +1,15 @@
 """Sums over estimated distances: HyperBall, for graphs on which exact distances take too long.
 
 Each page has 2^log2m registers of HyperLogLog, which count the pages from which at most t links
-lead to it. In round t the registers of a page become the largest of its own and of its sources'. A
-page at distance t is one that round t adds. Source: Boldi, Vigna: *In-Core Computation of Geometric
-Centralities with HyperBall* (2013). Counts are by the estimator of Ertl: *New Cardinality
-Estimation Algorithms for HyperLogLog Sketches* (2017), which needs no table of corrections.
+lead to it: its ball. In round t the registers of a page become the largest of its own and of its
+sources'. A page at distance t is one that round t adds. Source: Boldi, Vigna: *In-Core Computation
+of Geometric Centralities with HyperBall* (2013). Counts are by the estimator of Ertl: *New
+Cardinality Estimation Algorithms for HyperLogLog Sketches* (2017), which needs no table of
+corrections.
+
+Two pages in one register count as one, which for a ball of a few pages is more than the error that
+is stated. So a ball of up to `few` pages has their numbers in place of registers, and is counted
+exactly.
 
 Error. A count has the relative standard deviation DEVIATION / sqrt(2^log2m), from 64 registers on.
 With B_t the count of round t, the score is the sum of B_t (1/t - 1/(t+1)) over t from 1 to the last
@@ -38,8 +43,9 @@ USUAL_LOG2M = 8
 DEVIATION = 1.04
 SIGMAS, CONFIDENCE = 3.0, 0.99
 ROW_BYTES = 4 * 8 + 2
+NUMBER_BYTES = 8  # of a page in a ball
 SHIFT = 48  # registers above it add nothing that counts
-Registers = npt.NDArray[np.uint8]
+Rows = npt.NDArray[np.uint8]
 
 
 def solve(problem: Problem, log2m: int, seed: int) -> Solution:
@@ -93,38 +99,39 @@ def _entry(csr: Csr, balls: _Balls, number: int, seconds: float) -> Round:
 
 
 class _Balls:
-    """before, after: uint8[N * m], the registers of the last round and of this one. was, became:
-    which pages changed in them. sizes: the counts of the last round. harmonic, total: the sums of 1
-    / t and of t over the pages at distance t."""
+    """before, after: uint8[N * m], the rows of the last round and of this one. A row has the
+    registers of a ball, or the numbers of its pages where these are few. had, has: how many pages
+    the balls have. was, became: which ones changed. harmonic, total: the sums of 1 / t and of t
+    over the pages at distance t."""
 
     def __init__(self, csr: Csr, log2m: int, seed: int) -> None:
-        self.log2m = log2m
-        m = 1 << log2m
-        self._before: Registers = np.zeros(csr.nodes * m, np.uint8)
-        begin_all(self._before, log2m, seed)
+        self.log2m, self._seed = log2m, seed
+        self._before: Rows = np.zeros(csr.nodes << log2m, np.uint8)
+        begin_all(self._before, log2m)
         self._after = self._before.copy()
+        self._had, self._has = np.ones(csr.nodes), np.ones(csr.nodes)
         self._was: Mask = np.ones(csr.nodes, np.bool_)
         self._became: Mask = np.zeros(csr.nodes, np.bool_)
-        self._sigma = sigmas(m)
-        self._alone = size_of(self._before, 0, m, self._sigma)
-        self._sizes = np.full(csr.nodes, self._alone)
+        self._sigma = sigmas(1 << log2m)
         self.harmonic, self.total = np.zeros(csr.nodes), np.zeros(csr.nodes)
         self.changed, self.grows = csr.nodes, True
 
     def grow(self, team: Team, distance: int, begin: int, end: int) -> int:
         """How many pages of a range changed."""
         return grow(
-            team.offsets, team.sources, self._before, self._after, self._was, self._became,
-            self._sizes, self.harmonic, self.total, self._sigma, float(distance), begin, end,
+            team.offsets, team.sources, self._before, self._after, self._had, self._has, self._was,
+            self._became, self.harmonic, self.total, self._sigma, self.log2m, self._seed,
+            float(distance), begin, end,
         )  # fmt: skip
 
     def turn(self, changed: int) -> None:
         self._before, self._after = self._after, self._before
+        self._had, self._has = self._has, self._had
         self._was, self._became = self._became, self._was
         self.changed, self.grows = changed, changed > 0
 
     def reach(self) -> Floats:
-        reach: Floats = np.maximum(self._sizes - self._alone, 0.0)
+        reach: Floats = self._had - 1
         return reach
 
 
@@ -155,22 +162,49 @@ def hash_of(number: int, seed: int) -> np.uint64:
 
 
 @loop
-def begin_all(registers: Registers, log2m: int, seed: int) -> None:
-    """Count each page itself: in the register of its lowest bits, the place of the first bit that
-    is set above these."""
-    m = 1 << log2m
-    for node in range(len(registers) // m):
-        bits = hash_of(node, seed)
-        rest = bits >> np.uint64(log2m)
-        rank = 1
-        while rank <= SHIFT and not rest & np.uint64(1):
-            rest >>= np.uint64(1)
-            rank += 1
-        registers[node * m + np.int64(bits & np.uint64(m - 1))] = rank
+def few(log2m: int) -> int:
+    """Up to how many pages a ball is counted exactly: the square root of the registers, above which
+    less than one ball in a hundred has an error that is not as stated."""
+    return 1 << (log2m + 1) // 2
 
 
 @loop
-def size_of(registers: Registers, begin: int, m: int, sigma: Floats) -> float:
+def begin_all(rows: Rows, log2m: int) -> None:
+    """The ball of each page has itself."""
+    for node in range(len(rows) >> log2m):
+        put_number(rows, node << log2m, node)
+
+
+@loop
+def number_at(rows: Rows, place: int) -> int:
+    number = np.uint64(0)
+    for byte in range(NUMBER_BYTES):
+        number |= np.uint64(rows[np.uint64(place + byte)]) << np.uint64(8 * byte)
+    return int(number)
+
+
+@loop
+def put_number(rows: Rows, place: int, number: int) -> None:
+    for byte in range(NUMBER_BYTES):
+        rows[np.uint64(place + byte)] = np.uint8((number >> (8 * byte)) & 255)
+
+
+@loop
+def register(rows: Rows, row: int, log2m: int, node: int, seed: int) -> None:
+    """Count a page in the register of its lowest bits, by the place of the first bit that is set
+    above these."""
+    bits = hash_of(node, seed)
+    rest = bits >> np.uint64(log2m)
+    rank = 1
+    while rank <= SHIFT and not rest & np.uint64(1):
+        rest >>= np.uint64(1)
+        rank += 1
+    at = np.uint64(row) + (bits & np.uint64((1 << log2m) - 1))
+    rows[at] = max(rows[at], rank)
+
+
+@loop
+def size_of(registers: Rows, begin: int, m: int, sigma: Floats) -> float:
     """The count by m registers."""
     zeros = 0
     total = np.uint64(0)
@@ -189,44 +223,129 @@ def size_of(registers: Registers, begin: int, m: int, sigma: Floats) -> float:
 def grow(
     offsets: Offsets,
     sources: Ids,
-    before: Registers,
-    after: Registers,
+    before: Rows,
+    after: Rows,
+    had: Floats,
+    has: Floats,
     was: Mask,
     became: Mask,
-    sizes: Floats,
     harmonic: Floats,
     total: Floats,
     sigma: Floats,
+    log2m: int,
+    seed: int,
     distance: float,
     begin: int,
     end: int,
 ) -> int:
-    """A round for a range of pages: their registers, whether they changed, and what that adds to
-    their sums. Returns how many did."""
-    m, changed = len(sigma) - 1, 0
+    """A round for a range of pages: their balls, whether they changed, and what that adds to their
+    sums. Returns how many did."""
+    m, changed = 1 << log2m, 0
     for node in range(begin, end):
-        row = node * m
+        row = node << log2m
         if was[node]:
             for at in range(row, row + m):
                 after[np.uint64(at)] = before[np.uint64(at)]
-        joined = False
-        for k in range(offsets[node], offsets[node + 1]):
-            source: int = np.int64(sources[k])  # type: ignore[assignment]
-            if was[source]:
-                joined = True
-                join(before, source * m, after, row, m)
-        became[node] = joined and differs(before, after, row, m)
-        if became[node]:
-            size = size_of(after, row, m, sigma)
-            harmonic[node] += (size - sizes[node]) / distance
-            total[node] += (size - sizes[node]) * distance
-            sizes[node] = size
+        first, last = offsets[node], offsets[node + 1]
+        while first < last and not was[np.int64(sources[np.uint64(first)])]:
+            first += 1
+        size, grown = had[node], False
+        if first < last and size <= few(log2m):
+            size = listed(sources, first, last, before, after, had, was, node, log2m)
+            grown = size > had[node]
+        if first < last and size > few(log2m):
+            counted(sources, first, last, before, after, had, was, node, log2m, seed)
+            grown = grown or differs(before, after, row, m)
+            size = max(size_of(after, row, m, sigma), few(log2m) + 1)
+        became[node], has[node] = grown, size
+        if grown:
+            harmonic[node] += (size - had[node]) / distance
+            total[node] += (size - had[node]) * distance
             changed += 1
     return changed
 
 
 @loop
-def join(before: Registers, other: int, after: Registers, row: int, m: int) -> None:
+def listed(
+    sources: Ids,
+    first: int,
+    last: int,
+    before: Rows,
+    after: Rows,
+    had: Floats,
+    was: Mask,
+    node: int,
+    log2m: int,
+) -> float:
+    """Add the balls of the sources that changed to a ball of few pages. Returns how many it has
+    then, whose numbers are in `after`; one more than few(), if more."""
+    row, most, pages = node << log2m, few(log2m), int(had[node])
+    for k in range(first, last):
+        source: int = np.int64(sources[np.uint64(k)])  # type: ignore[assignment]
+        if not was[source]:
+            continue
+        if had[source] > most:
+            return np.float64(most + 1)
+        for at in range(np.int64(had[source])):
+            number = number_at(before, (source << log2m) + at * NUMBER_BYTES)
+            if holds(after, row, pages, number):
+                continue
+            if pages == most:
+                return np.float64(most + 1)
+            put_number(after, row + pages * NUMBER_BYTES, number)
+            pages += 1
+    return np.float64(pages)
+
+
+@loop
+def holds(rows: Rows, row: int, pages: int, number: int) -> bool:
+    at = 0
+    while at < pages and number_at(rows, row + at * NUMBER_BYTES) != number:
+        at += 1
+    return at < pages
+
+
+@loop
+def counted(
+    sources: Ids,
+    first: int,
+    last: int,
+    before: Rows,
+    after: Rows,
+    had: Floats,
+    was: Mask,
+    node: int,
+    log2m: int,
+    seed: int,
+) -> None:
+    """Add the balls of the sources that changed to a ball with registers, or make them."""
+    row = node << log2m
+    if had[node] <= few(log2m):
+        for at in range(row, row + (1 << log2m)):
+            after[np.uint64(at)] = 0
+        pour(before, had, node, after, row, log2m, seed)
+    for k in range(first, last):
+        source: int = np.int64(sources[np.uint64(k)])  # type: ignore[assignment]
+        if was[source]:
+            pour(before, had, source, after, row, log2m, seed)
+
+
+@loop
+def pour(
+    before: Rows, had: Floats, node: int, after: Rows, row: int, log2m: int, seed: int
+) -> None:
+    """Count the pages of a node's ball in the registers of a row."""
+    begin = node << log2m
+    if had[node] > few(log2m):
+        join(before, begin, after, row, 1 << log2m)
+    else:
+        for at in range(np.int64(had[node])):
+            number = number_at(before, begin + at * NUMBER_BYTES)
+            register(after, row, log2m, number, seed)
+
+
+@loop
+def join(before: Rows, other: int, after: Rows, row: int, m: int) -> None:
     """The larger of each two registers. Places are unsigned, so that numba does not look whether
     they count from the end, and takes many bytes at once."""
     for at in range(m):
@@ -235,7 +354,7 @@ def join(before: Registers, other: int, after: Registers, row: int, m: int) -> N
 
 
 @loop
-def differs(before: Registers, after: Registers, row: int, m: int) -> bool:
+def differs(before: Rows, after: Rows, row: int, m: int) -> bool:
     bits = np.uint8(0)
     for at in range(row, row + m):
         bits |= np.uint8(before[np.uint64(at)] ^ after[np.uint64(at)])

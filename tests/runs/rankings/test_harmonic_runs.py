@@ -197,3 +197,7 @@ def test_jobs_have_no_such_ranking(tmp_path: Path) -> None:
         "run", LOOPBACK, "--work", tmp_path / "w", "--runner", "inline", "--method", "harmonic"
     )
     assert (said.code, "harmonic" in said.err) == (2, True)
+    work = finished(LOOPBACK, "--runner", "inline")
+    said = crawlrank("rank", work, "--method", "harmonic")
+    assert (said.code, "rank in the run" in said.err) == (3, False), said
+    assert "crawlrank run --runner embedded" in said.err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from fractions import Fraction
 
 import networkx as nx
@@ -12,8 +13,8 @@ from support.drawing import examples
 from support.graphs import NAMED, chain, csr_of, cycle, graph_of, graphs, star, untimed, web_like
 
 from crawlrank.jobs.kernel.errors import BadInput
-from crawlrank.pipeline.data.graph import Floats, Graph
-from crawlrank.pipeline.ranking.harmonic import hyperball, method
+from crawlrank.pipeline.data.graph import Floats, Graph, Positions
+from crawlrank.pipeline.ranking.harmonic import distances, hyperball, method
 from crawlrank.pipeline.ranking.harmonic.distances import LANES, MOST_ADDED, exact_distances
 from crawlrank.pipeline.ranking.options import Stop
 from crawlrank.pipeline.ranking.solution import Problem, Solution
@@ -77,6 +78,26 @@ def test_threads_change_no_bit() -> None:
     assert untimed(one.rounds) == untimed(three.rounds)
 
 
+def test_all_threads_end_with_the_first_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As they do at Ctrl-C, which the thread that waits for them sees."""
+    over, begun, calls = threading.Event(), threading.Event(), list[int]()
+    monkeypatch.setattr(distances, "Event", lambda: over)
+
+    def sums(self: object, roots: Positions) -> tuple[Floats, int]:
+        calls.append(roots[0])
+        if roots[0] == 0:
+            assert begun.wait(600)
+            raise KeyboardInterrupt
+        begun.set()
+        assert over.wait(600)
+        return np.zeros((3, len(roots))), 1
+
+    monkeypatch.setattr(distances.Searches, "sums", sums)
+    with pytest.raises(KeyboardInterrupt):
+        exact_distances(csr_of(cycle(20 * LANES)), 2)
+    assert len(calls) == 2
+
+
 @pytest.mark.parametrize("nodes", [2, 3, 100, 3000])
 def test_rounding_is_within_its_bound(nodes: int) -> None:
     """A chain has the most distances for its pages."""
@@ -133,19 +154,59 @@ def test_errors_are_as_stated_for_99_seeds_of_100(name: str, log2m: int) -> None
     assert seeds_within(name, 100, log2m) >= 99
 
 
+def wrong_by_sources(log2m: int, most: int, copies: int, seeds: int) -> list[int]:
+    """Of the pages with each number of sources, 0 to most, how many have an error above the stated
+    one. No two pages with the same number have a source in common."""
+    pages = [(copy, number) for number in range(most + 1) for copy in range(copies)]
+    links = [
+        (len(pages) + copy * most + source, page)
+        for page, (copy, number) in enumerate(pages)
+        for source in range(number)
+    ]
+    csr = csr_of(graph_of(len(pages) + copies * most, links))
+    exact = np.repeat(np.arange(most + 1), copies)
+    wrong = np.zeros(most + 1, np.int64)
+    for seed in range(seeds):
+        found = hyperball.solve(Problem(csr, Stop(), 1, MUCH), log2m, seed)
+        off = np.abs(found.scores[: len(pages)] - exact) > found.rounds[-1]["eta"] * exact
+        wrong += off.reshape(-1, copies).sum(axis=1)
+    numbers: list[int] = wrong.tolist()
+    return numbers
+
+
+@pytest.mark.parametrize("log2m", [6, 7, 8])
+def test_errors_are_as_stated_for_pages_that_few_others_reach(log2m: int) -> None:
+    wrong = wrong_by_sources(log2m, most=40, copies=100, seeds=5)
+    assert max(wrong) <= 0.01 * 500
+    few = hyperball.few(log2m)  # of which the page is one
+    assert wrong[:few] == [0] * few
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("log2m", [6, 7, 8, 9, 10, 12, 14])
+def test_errors_are_as_stated_for_any_number_of_sources(log2m: int) -> None:
+    assert max(wrong_by_sources(log2m, most=200, copies=50, seeds=100)) <= 0.01 * 5000
+
+
+def test_small_balls_are_exact_at_any_distance() -> None:
+    """A chain whose pages have one source more each, up to the square root of the registers."""
+    pages = hyperball.few(12)
+    found = hyperball.solve(Problem(csr_of(chain(pages)), Stop(), 1, MUCH), 12, 0)
+    exact = exact_distances(csr_of(chain(pages)), 1)
+    assert found.scores == pytest.approx(exact.harmonic, rel=1e-14)
+    assert found.more["reach"].tolist() == exact.reach.tolist() == list(range(pages))
+
+
 @pytest.mark.parametrize("log2m", [6, 10])
 def test_counts_have_no_bias(log2m: int) -> None:
     """The mean over hashes is right to a tenth of the deviation, from one page to many."""
-    m, pages = 1 << log2m, [1, 10, 100, 1000, 10_000]
-    sigma = hyperball.sigmas(m)
+    pages = np.array([1, 10, 100, 1000, 10_000])
+    links = [(len(pages) + other, page) for page, n in enumerate(pages) for other in range(n)]
+    csr = csr_of(graph_of(len(pages) + int(pages[-1]), links))
     counts = np.zeros((200, len(pages)))
     for seed in range(len(counts)):
-        each = np.zeros(pages[-1] * m, np.uint8)
-        hyperball.begin_all(each, log2m, seed)
-        rows = each.reshape(-1, m)
-        for at, count in enumerate(pages):
-            union = np.ascontiguousarray(rows[:count].max(axis=0))
-            counts[seed, at] = hyperball.size_of(union, 0, m, sigma)
+        found = hyperball.solve(Problem(csr, Stop(), 1, MUCH), log2m, seed)
+        counts[seed] = found.more["reach"][: len(pages)]
     off, deviation = counts / pages - 1, hyperball.deviation(log2m)
     assert (np.abs(off.mean(axis=0)) < 4 * deviation / np.sqrt(len(counts))).all()
     assert (off.std(axis=0) < 1.2 * deviation).all()
@@ -182,6 +243,7 @@ def test_rounds_that_are_too_few() -> None:
     found = hyperball.solve(Problem(csr, few, 1, MUCH), 12, 0)
     assert (len(found.rounds), found.rounds[-1]["eta"]) == (5, np.inf)
     assert not few.reached(found.rounds)
+    assert "the error of the scores is not known yet" in str(few.not_converged(found.rounds))
     expected = sum(1 / d for d in range(1, 6))
     assert found.scores[-1] == pytest.approx(expected, rel=0.05)
     whole = hyperball.solve(Problem(csr, Stop(), 1, MUCH), 12, 0)
