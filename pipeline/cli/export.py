@@ -5,10 +5,9 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import get_args
 
 import click
 from click.core import ParameterSource
@@ -26,7 +25,7 @@ from crawlrank.pipeline.cli.outputs import (
     require_ending,
 )
 from crawlrank.pipeline.cli.parameters.calls import echo
-from crawlrank.pipeline.cli.parameters.groups import Decorator, grouped, option
+from crawlrank.pipeline.cli.parameters.groups import Decorator, option
 from crawlrank.pipeline.cli.parameters.options import (
     OUTPUT,
     digits_option,
@@ -36,23 +35,21 @@ from crawlrank.pipeline.cli.parameters.options import (
     report_option,
     work_option,
 )
-from crawlrank.pipeline.cli.parameters.types import Number, Whole
-from crawlrank.pipeline.precedence.filters import (
-    OF_WORK,
-    SELECTORS,
-    TYPES,
-    Filter,
-    PageFilters,
-    conditions,
-    host_condition,
-    match_condition,
-    status_condition,
-    type_condition,
+from crawlrank.pipeline.cli.parameters.page_filters import filter_options, require_sources
+from crawlrank.pipeline.cli.parameters.types import Number
+from crawlrank.pipeline.precedence.filters import Filter, PageFilters, conditions
+from crawlrank.pipeline.precedence.graph_formats import (
+    BINARY_GRAPHS,
+    GRAPHS,
+    MATRIX,
+    NodesBy,
+    nodes_beside,
 )
 from crawlrank.pipeline.precedence.options import PrecedenceOptions
 from crawlrank.pipeline.precedence.page_table import RankedPages, Taken
 from crawlrank.pipeline.precedence.score_formats import BINARY, FORMATS
 from crawlrank.pipeline.ranking.bounds import Bounds
+from crawlrank.pipeline.ranking.inputs import SiteBy
 from crawlrank.pipeline.run.parameters import read_rank_report
 from crawlrank.pipeline.steps import BEANS
 from crawlrank.pipeline.terminal import TextTable, printable, width_of
@@ -61,100 +58,11 @@ from crawlrank.pipeline.workfolder.rankings import ranking_folder
 from crawlrank.pipeline.workfolder.results.opened import ScoresAndUris, scores_of_work
 from crawlrank.pipeline.workfolder.work_folder import refuse_own_file
 
-Check = Callable[[Any], str]
-
-
-def _checked(check: Check) -> Callable[[click.Context, click.Parameter, Any], Any]:
-    """A callback that refuses what makes no condition."""
-
-    def checked(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
-        if value or isinstance(value, str):
-            try:
-                check(value)
-            except ValueError as error:
-                raise click.BadParameter(str(error), ctx, param) from error
-        return value
-
-    return checked
-
-
-filter_options = grouped(
-    "filters",
-    PageFilters,
-    click.option("--captured", is_flag=True, help="Take only pages that were captured."),
-    click.option(
-        "--not-captured",
-        is_flag=True,
-        help="Take only pages that the archives do not have: links lead to them alone.",
-    ),
-    option("--min-links", type=Whole(1), help="Take pages to which at least N others link."),
-    option(
-        "--linked-from",
-        multiple=True,
-        metavar="HOST",
-        callback=_checked(lambda hosts: host_condition(hosts, www="strip")),
-        help="Take pages to which a page of this host links; written as for --host.",
-    ),
-    option(
-        "--new-since",
-        type=OUTPUT,
-        metavar="WORK",
-        help="Take pages that an earlier run does not know: neither captured nor linked.",
-    ),
-    option(
-        "--status",
-        multiple=True,
-        metavar="LIST",
-        callback=_checked(status_condition),
-        help="Take pages whose latest capture has one of these statuses: 200,3xx or 400-499.",
-    ),
-    option(
-        "--type",
-        "types",
-        multiple=True,
-        metavar="LIST",
-        callback=_checked(type_condition),
-        help=f"Take pages of these media types: image/png, image/*, or {', '.join(TYPES)}.",
-    ),
-    option(
-        "--host",
-        "hosts",
-        multiple=True,
-        metavar="HOST",
-        callback=_checked(lambda hosts: host_condition(hosts, www="strip")),
-        help="Take pages of this host; *.example.org also takes the hosts below it. May be given"
-        " several times.",
-    ),
-    option(
-        "--match",
-        metavar="REGEX",
-        callback=_checked(match_condition),
-        help="Take pages whose URI this regular expression (of RE2) matches somewhere.",
-    ),
-    option("--top", type=Whole(1), help="Take the best N of what is left."),
-)
-
-
-def require_sources(filters: PageFilters, *, work: bool, uris: bool) -> None:
-    """Raises UsageError for filters that need what is not given."""
-    if filters.captured and filters.not_captured:
-        raise click.UsageError("--captured and --not-captured together leave no page")
-    given = [option for option, (name, _) in SELECTORS.items() if getattr(filters, name)]
-    of_work = [option for option in given if SELECTORS[option][0] in OF_WORK]
-    if of_work and not work:
-        raise click.UsageError(
-            f"{of_work[0]} is for `crawlrank export WORK`, which knows captures and links"
-        )
-    if (filters.captured or filters.not_captured) and not (work or uris):
-        raise click.UsageError(
-            f"{given[0]} needs --uris, or `crawlrank export WORK`, to know what was captured"
-        )
-
-
 ENDINGS = ("csv", "jsonl", "parquet")  # that name a format; others say nothing
 
 
 PAGES = ("heritrix", *FORMATS)  # what lists pages
+GRAPH_ENDINGS = ("graphml", "gexf", "mtx")
 FOLDERS = ("text",)  # what is a folder of files
 
 
@@ -167,7 +75,8 @@ def format_option(*forms: str) -> Decorator:
     if "sites" in forms:
         text += (
             " sites: the table of a ranking of sites, .csv, .tsv or .parquet. cc-ranks: hosts or"
-            " domains as Common Crawl ranks them. text: the files of the recipe."
+            " domains as Common Crawl ranks them. graphml, gexf, mtx, edges, adjacency-parquet: the"
+            " graph of the pages. text: the files of the recipe."
         )
     return click.option(
         "--format",
@@ -192,7 +101,7 @@ def _chosen(output: Path | None, form: str | None) -> tuple[Path, str]:
         output = STDOUT
     if form is None:
         ending = ending_of(output) if "." in output.name else ""
-        form = ending if ending in ENDINGS else PAGES[0]
+        form = ending if ending in (*ENDINGS, *GRAPH_ENDINGS) else PAGES[0]
     return output, form
 
 
@@ -200,7 +109,13 @@ def _chosen(output: Path | None, form: str | None) -> tuple[Path, str]:
 @work_option
 @ranking_option
 @output_option("File to write; with --format text a folder")
-@format_option(*PAGES, "sites", "cc-ranks", *FOLDERS)
+@format_option(*PAGES, "sites", "cc-ranks", *GRAPHS, *FOLDERS)
+@option(
+    "--by",
+    type=click.Choice(get_args(NodesBy)),
+    default="page",
+    help="Nodes of a graph.",
+)
 @filter_options
 @precedence_options
 @replay_option
@@ -215,6 +130,7 @@ def export(
     ranking: str | None,
     output: Path | None,
     form: str | None,
+    by: NodesBy,
     filters: PageFilters,
     precedence: PrecedenceOptions,
     replay: str | None,
@@ -226,7 +142,7 @@ def export(
     """
     output, form = _chosen(output, form)
     folder = ranking_folder(work, ranking)
-    if form not in PAGES:
+    if form not in (*PAGES, *GRAPHS):
         _refuse_options_of_pages(form)
         if form == "sites":
             _write_sites(folder, output)
@@ -236,15 +152,17 @@ def export(
             _write_texts(folder, output)
         return
     _check_usage(form, output)
-    if replay and form not in ENDINGS:
-        raise click.UsageError(f"--replay goes with {', '.join(ENDINGS)}, not with {form}")
+    _require_forms(form, {"--by": by != "page", "--replay": bool(replay)})
     require_sources(filters, work=True, uris=False)
-    check_files(output, inputs=[])
+    check_files(output, *_beside(output, form), inputs=[])
     if form == "heritrix" and output != STDOUT:  # whose beans go beside it
         refuse_own_file(output.with_name(BEANS), [work])
     with temporary_folder() as tmp:
         source = scores_of_work(folder, tmp)
         ranked = RankedPages(source.scores, source.uris, folder)
+        if by != "page":
+            _write_hosts(ranked, output, form, by, filters, tmp)
+            return
         cut = _cut(precedence, source, digits)
         _write(ranked, output, cut, form, filters, replay or "")
 
@@ -285,6 +203,19 @@ def export_precedence(
     _write(ranked, output, _cut(precedence, source, digits), form, filters)
 
 
+def _require_forms(form: str, given: dict[str, bool]) -> None:
+    """Refuse options that were given, and that the format does not have."""
+    for name, is_given in given.items():
+        forms = GRAPHS if name == "--by" else (*ENDINGS, *GRAPHS)
+        if is_given and form not in forms:
+            raise click.UsageError(f"{name} goes with {', '.join(forms)}, not with {form}")
+
+
+def _beside(output: Path, form: str) -> list[Path]:
+    """A file that is written beside the output of a graph."""
+    return [nodes_beside(output)] if form == MATRIX and output != STDOUT else []
+
+
 def _cut(
     precedence: PrecedenceOptions, source: ScoresAndUris, digits: int | None
 ) -> PrecedenceOptions:
@@ -304,6 +235,19 @@ def _refuse_options_of_pages(form: str) -> None:
         given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
         if given and name not in ("work", "ranking", "output", "form"):
             raise click.UsageError(f"{param.opts[0]} goes with lists of pages, not with {form}")
+
+
+def _write_hosts(
+    ranked: RankedPages, output: Path, form: str, by: SiteBy, filters: PageFilters, tmp: Path
+) -> None:
+    from crawlrank.pipeline.analysis.host_graph import export_host_graph
+
+    if filters != PageFilters(top=filters.top):
+        raise click.UsageError(f"of the filters only --top goes with --by {by}")
+    if output != STDOUT:
+        output.parent.mkdir(parents=True, exist_ok=True)
+    hosts, links = export_host_graph(ranked, form, by, filters.top, output, tmp)
+    print_counts({f"{by}s": hosts, f"links between {by}s": links}, {})
 
 
 def _write_sites(work: Path, output: Path) -> None:
@@ -338,10 +282,13 @@ def _write_texts(work: Path, folder: Path) -> None:
 
 
 def _check_usage(form: str, output: Path) -> None:
-    check_ending(output, ENDINGS, form, "--format")
+    if form in BINARY_GRAPHS and output != STDOUT:
+        require_ending(output, "--output", ["parquet"], packed=False)
+    else:
+        check_ending(output, (*ENDINGS, *GRAPH_ENDINGS), form, "--format")
     if form != "heritrix":
         _require_heritrix(form, "unlisted", "spellings", "aliases")
-    if output == STDOUT and form in BINARY and sys.stdout.isatty():
+    if output == STDOUT and form in (*BINARY, *BINARY_GRAPHS) and sys.stdout.isatty():
         raise click.UsageError(f"{form} is not for a terminal: name a file, or a pipe after it")
 
 
@@ -361,9 +308,11 @@ def _write(
         if form == "heritrix":
             counts, taken = _heritrix(ranked, output, tmp, options, filters, chosen)
         else:
-            from crawlrank.pipeline.precedence.export import export_scores
-
-            written = export_scores(ranked, output, tmp, options, form, filters, chosen, replay)
+            if form in GRAPHS:
+                from crawlrank.pipeline.precedence.exported_graph import export_graph as export
+            else:
+                from crawlrank.pipeline.precedence.export import export_scores as export
+            written = export(ranked, output, tmp, options, form, filters, chosen, replay)
             left = {f"left out: {reason}": n for reason, n in written.left_out.items() if n}
             counts = {
                 "pages": written.pages,

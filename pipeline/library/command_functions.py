@@ -24,6 +24,7 @@ from crawlrank.jobs.kernel.captures.extraction_options import (
 )
 from crawlrank.pipeline.library.calling import OnProgress, StrPath, call, document
 from crawlrank.pipeline.options import HostSort, PlanOptions, RunOptions
+from crawlrank.pipeline.precedence.graph_formats import NodesBy
 from crawlrank.pipeline.precedence.options import PrecedenceOptions, Spellings
 from crawlrank.pipeline.ranking.inputs import (
     LOG2M,
@@ -293,10 +294,12 @@ def export(
     *,
     ranking: str | None = None,
     format: str | None = None,
+    by: NodesBy = "page",
     captured: bool = False,
     not_captured: bool = False,
     min_links: int | None = None,
     linked_from: Strings = (),
+    around: Strings = (),
     new_since: StrPath | None = None,
     status: Strings = (),
     type: Strings = (),
@@ -313,8 +316,8 @@ def export(
     digits: int | None = None,
 ) -> None:
     """Write the precedence file of a finished run, or with `format` a list for another crawler, the
-    table of a ranking of sites, or, into a folder, text files. The ending of output may say the
-    format.
+    table of a ranking of sites, the graph of the pages, or, into a folder, text files. The ending
+    of output may say the format.
 
     From captured to top: filters, which take a part of the pages and never change the class of one.
     replay: the prefix of links to captures, for csv, jsonl and parquet.

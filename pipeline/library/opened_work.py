@@ -62,6 +62,7 @@ class OpenedWork:
         not_captured: bool = False,
         min_links: int | None = None,
         linked_from: Strings = (),
+        around: Strings = (),
         new_since: StrPath | None = None,
         status: Strings = (),
         type: Strings = (),
@@ -76,7 +77,8 @@ class OpenedWork:
         crawlrank.export, such as status="200,3xx", type="html" or host="*.example.org".
         """
         filters: dict[str, Any] = {"captured": captured, "not_captured": not_captured}
-        filters |= {"min_links": min_links, "linked_from": linked_from, "new_since": new_since}
+        filters |= {"min_links": min_links, "linked_from": linked_from, "around": around}
+        filters |= {"new_since": new_since}
         filters |= {"status": status, "type": type, "host": host, "match": match, "top": top}
         with temporary_folder() as folder:
             rows = folder / "scores.parquet"

@@ -39,17 +39,18 @@ TYPES = {
 _STATUS = re.compile(r"([0-9])xx|([0-9]{3})(?:-([0-9]{3}))?", re.ASCII | re.IGNORECASE)
 _MEDIA = re.compile(r"[a-z0-9!#$&^_.+-]+/(?:\*|[a-z0-9!#$&^_.+-]+)", re.ASCII)
 DETAILS = ("status", "types")  # that only captures tell
-OF_WORK = (*DETAILS, "min_links", "linked_from", "new_since")  # that need a finished run
+OF_WORK = (*DETAILS, "min_links", "linked_from", "around", "new_since")  # that need a finished run
 
 
 class PageFilters(NamedTuple):
     """What to take, as a user has written it; see SELECTORS. top: the number of the best to take,
-    or None. new_since: the work folder of an earlier run."""
+    or None. around: URIs. new_since: the work folder of an earlier run."""
 
     captured: bool = False
     not_captured: bool = False
     min_links: int | None = None
     linked_from: tuple[str, ...] = ()
+    around: tuple[str, ...] = ()
     new_since: Path | None = None
     status: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
@@ -89,6 +90,11 @@ def _min_links(filters: PageFilters, www: Www) -> str:
 def _linked(filters: PageFilters, www: Www) -> str:
     """linked: a table of the keys to which these hosts link, which open_pages makes."""
     return "key IN (SELECT key FROM linked)"
+
+
+def _around(filters: PageFilters, www: Www) -> str:
+    """around: a table of the keys of these pages and their neighbours, which open_pages makes."""
+    return "key IN (SELECT key FROM around)"
 
 
 def _new(filters: PageFilters, www: Www) -> str:
@@ -166,6 +172,7 @@ SELECTORS: dict[str, tuple[str, Callable[[PageFilters, Www], str]]] = {
     "--not-captured": ("not_captured", _not_captured),
     "--min-links": ("min_links", _min_links),
     "--linked-from": ("linked_from", _linked),
+    "--around": ("around", _around),
     "--new-since": ("new_since", _new),
     "--status": ("status", lambda filters, _: status_condition(filters.status)),
     "--type": ("types", lambda filters, _: type_condition(filters.types)),

@@ -35,6 +35,7 @@ from crawlrank.pipeline.precedence.scored import ByKey, counted_batches, insert
 from crawlrank.pipeline.ranking.classes import cut, preferred_by
 from crawlrank.pipeline.workfolder.results.finished import Finished
 from crawlrank.pipeline.workfolder.results.opened import open_finished
+from crawlrank.pipeline.workfolder.results.weights import nodes_of
 
 BUDGET = 2 << 30  # bytes of memory, for what does not grow with the nodes alone
 PIECE = 1 << 18  # nodes whose links are looked at together
@@ -94,7 +95,8 @@ class Taken:
 
 class PageTable:
     """The view or table `pages` of a database, with the columns PAGE, and what filters take. more:
-    columns that it has after those. replay: the prefix of links to captures."""
+    columns that it has after those. replay: the prefix of links to captures. finished: the run that
+    the pages are of, in the same database."""
 
     def __init__(
         self,
@@ -103,8 +105,9 @@ class PageTable:
         top: int | None,
         more: Sequence[str] = (),
         replay: str = "",
+        finished: Finished | None = None,
     ) -> None:
-        self.db, self._replay = db, replay
+        self.db, self.finished, self._replay = db, finished, replay
         self.columns = pa.schema([*PAGE, *[pa.field(name, pa.string()) for name in more]])
         conditions = " AND ".join(f"({condition})" for _, condition in [*filters, ("", IS_HTTP)])
         self._rest = f"FROM pages WHERE {conditions}"
@@ -118,8 +121,12 @@ class PageTable:
 
     def rows(self) -> Iterator[pa.RecordBatch]:
         """The pages to take, with these columns."""
+        return self.of_query(self.taken())
+
+    def of_query(self, query: str) -> Iterator[pa.RecordBatch]:
+        """The rows of a query that selects these columns."""
         at = self.columns.get_field_index("replay")
-        for batch in batches(self.db, self.taken()):
+        for batch in batches(self.db, query):
             pages = batch.cast(self.columns)
             if at >= 0:
                 links = pc.binary_join_element_wise(self._replay, pages["replay"], "")
@@ -196,7 +203,7 @@ def open_pages(
         db.execute(
             PAGES.format(kind=kind, bins=options.bins, best_first=BEST_SPELLING_FIRST, more=listed)
         )
-        yield PageTable(db, chosen, filters.top, more, replay)
+        yield PageTable(db, chosen, filters.top, more, replay, finished)
 
 
 def _describe(
@@ -231,6 +238,11 @@ def _make_tables(
             of_hosts = db.sql(f"SELECT id FROM {mapped} WHERE {hosts}").fetchnumpy()["id"]
             db.register("targets", pa.table({"id": _targets(finished.links(), of_hosts)}))
             db.execute(f"CREATE TABLE linked AS SELECT key FROM {mapped} JOIN targets USING (id)")
+    if filters.around:
+        with finished.reading():
+            db.register("nearest", pa.table({"id": _neighbours(finished, filters.around)}))
+            mapped = finished.view("mapped")
+            db.execute(f"CREATE TABLE around AS SELECT key FROM {mapped} JOIN nearest USING (id)")
     if filters.new_since:
         (near / "earlier").mkdir()
         earlier = open_finished(filters.new_since, db, near / "earlier", "earlier")
@@ -241,6 +253,20 @@ def _make_tables(
         known = earlier.view("spelled" if earlier.has_uris else "mapped")
         with earlier.reading():
             db.execute(f"CREATE TABLE earlier AS SELECT DISTINCT key FROM {known}")
+
+
+def _neighbours(finished: Finished, pages: Sequence[str]) -> Positions:
+    """The nodes of pages, those that link to one of them, and those to which one links. Raises
+    BadInput for a page that is no node."""
+    ids, _ = nodes_of(pages, finished)
+    for page, node in zip(pages, ids.tolist(), strict=True):
+        if node < 0:
+            cure = f"Look for it: `crawlrank explain {finished.work} URI` names similar pages."
+            raise BadInput(str(finished.work), f"no page {page}", "a page with a score", cure)
+    graph = finished.links()
+    sources = [graph.sources[graph.offsets[node] : graph.offsets[node + 1]] for node in ids]
+    near: Positions = np.unique(np.concatenate([ids, *sources, _targets(graph, ids)]))
+    return near.astype(np.int64)
 
 
 def _targets(graph: Csr, sources: Positions) -> Positions:

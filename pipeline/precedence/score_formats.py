@@ -159,9 +159,13 @@ class _Growing:
 
 
 def _parquet(pages: PageBatches, left: LeftOut, bins: int) -> Iterator[bytes]:
-    growing, (schema, listed) = _Growing(), _listed(pages)
+    return parquet_pieces(*_listed(pages))
+
+
+def parquet_pieces(schema: pa.Schema, rows: PageBatches) -> Iterator[bytes]:
+    growing = _Growing()
     with pq.ParquetWriter(growing, schema, compression="zstd", use_dictionary=REPEATED) as writer:
-        for batch in listed:
+        for batch in rows:
             writer.write_batch(batch, row_group_size=ROW_GROUP)
             yield growing.take()
     yield growing.take()

@@ -93,7 +93,7 @@ GROUPS = {
         --iterations --tolerance --max-rounds""",
     "Precedence": "--bins --unlisted --classes-over --ties --spellings --aliases --digits --eta",
     "Filters": """--status --type --host --match --captured --not-captured --min-links
-        --linked-from --new-since""",
+        --linked-from --around --new-since""",
     "Validation": """--validate --min-agreement --policy --opic-error --max-visits --seed
         --virtual-page""",
     "Plan": "--budget --horizon --due --objective --shortest-interval",
@@ -101,7 +101,7 @@ GROUPS = {
         --undo --rest --login --certificate --insecure --checkpoint""",
     "Experiment": """--figures --exponent --poisson --partitions --discover --favour
         --favour-words""",
-    "Page": "--around --serve --port --idle",
+    "Page": "--serve --port --idle",
     "Package": "--python --machine --glibc --wheels --upload",
     "Engine": "--runner --jobs --memory",
     "Cluster": "--data --cluster-conf --reducers",

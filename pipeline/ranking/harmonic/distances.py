@@ -48,15 +48,18 @@ class Distances:
     longest: int = 0
 
 
-def exact_distances(csr: Csr, threads: int) -> Distances:
+def exact_distances(
+    csr: Csr, threads: int, *, over: Event | None = None, searches: type[Searches] | None = None
+) -> Distances:
+    """over: set when a thread has failed, or Ctrl-C was pressed, so that the others end."""
+    over, searches = over or Event(), searches or Searches
     sums = Distances(np.zeros(csr.nodes), np.zeros(csr.nodes), np.zeros(csr.nodes))
     linked = np.flatnonzero(np.diff(csr.offsets))  # nothing leads to the others
     batches = [linked[begin : begin + LANES] for begin in range(0, len(linked), LANES)]
     teams = min(threads, max(1, len(batches)))
-    over = Event()  # Ctrl-C, or an error in a thread
 
     def work(number: int) -> int:
-        search, longest = Searches(csr), 0
+        search, longest = searches(csr), 0
         for batch in batches[number::teams]:
             if over.is_set():
                 break

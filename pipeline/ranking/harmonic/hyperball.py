@@ -45,7 +45,7 @@ SIGMAS, CONFIDENCE = 3.0, 0.99
 ROW_BYTES = 4 * 8 + 2
 NUMBER_BYTES = 8  # of a page in a ball
 SHIFT = 48  # registers above it add nothing that counts
-Rows = npt.NDArray[np.uint8]
+BallRows = npt.NDArray[np.uint8]
 
 
 def solve(problem: Problem, log2m: int, seed: int) -> Solution:
@@ -106,7 +106,7 @@ class _Balls:
 
     def __init__(self, csr: Csr, log2m: int, seed: int) -> None:
         self.log2m, self._seed = log2m, seed
-        self._before: Rows = np.zeros(csr.nodes << log2m, np.uint8)
+        self._before: BallRows = np.zeros(csr.nodes << log2m, np.uint8)
         begin_all(self._before, log2m)
         self._after = self._before.copy()
         self._had, self._has = np.ones(csr.nodes), np.ones(csr.nodes)
@@ -169,28 +169,28 @@ def few(log2m: int) -> int:
 
 
 @loop
-def begin_all(rows: Rows, log2m: int) -> None:
+def begin_all(rows: BallRows, log2m: int) -> None:
     """The ball of each page has itself."""
     for node in range(len(rows) >> log2m):
         put_number(rows, node << log2m, node)
 
 
 @loop
-def number_at(rows: Rows, place: int) -> int:
+def number_at(rows: BallRows, at: int) -> int:
     number = np.uint64(0)
     for byte in range(NUMBER_BYTES):
-        number |= np.uint64(rows[np.uint64(place + byte)]) << np.uint64(8 * byte)
+        number |= np.uint64(rows[np.uint64(at + byte)]) << np.uint64(8 * byte)
     return int(number)
 
 
 @loop
-def put_number(rows: Rows, place: int, number: int) -> None:
+def put_number(rows: BallRows, at: int, number: int) -> None:
     for byte in range(NUMBER_BYTES):
-        rows[np.uint64(place + byte)] = np.uint8((number >> (8 * byte)) & 255)
+        rows[np.uint64(at + byte)] = np.uint8((number >> (8 * byte)) & 255)
 
 
 @loop
-def register(rows: Rows, row: int, log2m: int, node: int, seed: int) -> None:
+def register(rows: BallRows, row: int, log2m: int, node: int, seed: int) -> None:
     """Count a page in the register of its lowest bits, by the place of the first bit that is set
     above these."""
     bits = hash_of(node, seed)
@@ -204,7 +204,7 @@ def register(rows: Rows, row: int, log2m: int, node: int, seed: int) -> None:
 
 
 @loop
-def size_of(registers: Rows, begin: int, m: int, sigma: Floats) -> float:
+def size_of(registers: BallRows, begin: int, m: int, sigma: Floats) -> float:
     """The count by m registers."""
     zeros = 0
     total = np.uint64(0)
@@ -223,8 +223,8 @@ def size_of(registers: Rows, begin: int, m: int, sigma: Floats) -> float:
 def grow(
     offsets: Offsets,
     sources: Ids,
-    before: Rows,
-    after: Rows,
+    before: BallRows,
+    after: BallRows,
     had: Floats,
     has: Floats,
     was: Mask,
@@ -242,13 +242,10 @@ def grow(
     sums. Returns how many did."""
     m, changed = 1 << log2m, 0
     for node in range(begin, end):
-        row = node << log2m
+        row, last = node << log2m, offsets[node + 1]
         if was[node]:
-            for at in range(row, row + m):
-                after[np.uint64(at)] = before[np.uint64(at)]
-        first, last = offsets[node], offsets[node + 1]
-        while first < last and not was[np.int64(sources[np.uint64(first)])]:
-            first += 1
+            copy_row(before, after, row, m)
+        first = first_changed(sources, offsets[node], last, was)
         size, grown = had[node], False
         if first < last and size <= few(log2m):
             size = listed(sources, first, last, before, after, had, was, node, log2m)
@@ -266,12 +263,26 @@ def grow(
 
 
 @loop
+def copy_row(before: BallRows, after: BallRows, row: int, m: int) -> None:
+    for at in range(row, row + m):
+        after[np.uint64(at)] = before[np.uint64(at)]
+
+
+@loop
+def first_changed(sources: Ids, first: int, last: int, was: Mask) -> int:
+    """The first of the sources that changed; `last` where none did."""
+    while first < last and not was[np.int64(sources[np.uint64(first)])]:
+        first += 1
+    return first
+
+
+@loop
 def listed(
     sources: Ids,
     first: int,
     last: int,
-    before: Rows,
-    after: Rows,
+    before: BallRows,
+    after: BallRows,
     had: Floats,
     was: Mask,
     node: int,
@@ -298,7 +309,7 @@ def listed(
 
 
 @loop
-def holds(rows: Rows, row: int, pages: int, number: int) -> bool:
+def holds(rows: BallRows, row: int, pages: int, number: int) -> bool:
     at = 0
     while at < pages and number_at(rows, row + at * NUMBER_BYTES) != number:
         at += 1
@@ -310,8 +321,8 @@ def counted(
     sources: Ids,
     first: int,
     last: int,
-    before: Rows,
-    after: Rows,
+    before: BallRows,
+    after: BallRows,
     had: Floats,
     was: Mask,
     node: int,
@@ -332,7 +343,7 @@ def counted(
 
 @loop
 def pour(
-    before: Rows, had: Floats, node: int, after: Rows, row: int, log2m: int, seed: int
+    before: BallRows, had: Floats, node: int, after: BallRows, row: int, log2m: int, seed: int
 ) -> None:
     """Count the pages of a node's ball in the registers of a row."""
     begin = node << log2m
@@ -345,7 +356,7 @@ def pour(
 
 
 @loop
-def join(before: Rows, other: int, after: Rows, row: int, m: int) -> None:
+def join(before: BallRows, other: int, after: BallRows, row: int, m: int) -> None:
     """The larger of each two registers. Places are unsigned, so that numba does not look whether
     they count from the end, and takes many bytes at once."""
     for at in range(m):
@@ -354,7 +365,7 @@ def join(before: Rows, other: int, after: Rows, row: int, m: int) -> None:
 
 
 @loop
-def differs(before: Rows, after: Rows, row: int, m: int) -> bool:
+def differs(before: BallRows, after: BallRows, row: int, m: int) -> bool:
     bits = np.uint8(0)
     for at in range(row, row + m):
         bits |= np.uint8(before[np.uint64(at)] ^ after[np.uint64(at)])

@@ -14,8 +14,13 @@ from support.graphs import NAMED, chain, csr_of, cycle, graph_of, graphs, star, 
 
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.pipeline.data.graph import Floats, Graph, Positions
-from crawlrank.pipeline.ranking.harmonic import distances, hyperball, method
-from crawlrank.pipeline.ranking.harmonic.distances import LANES, MOST_ADDED, exact_distances
+from crawlrank.pipeline.ranking.harmonic import hyperball, method
+from crawlrank.pipeline.ranking.harmonic.distances import (
+    LANES,
+    MOST_ADDED,
+    Searches,
+    exact_distances,
+)
 from crawlrank.pipeline.ranking.options import Stop
 from crawlrank.pipeline.ranking.solution import Problem, Solution
 
@@ -78,23 +83,22 @@ def test_threads_change_no_bit() -> None:
     assert untimed(one.rounds) == untimed(three.rounds)
 
 
-def test_all_threads_end_with_the_first_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_threads_end_with_the_first_that_fails() -> None:
     """As they do at Ctrl-C, which the thread that waits for them sees."""
     over, begun, calls = threading.Event(), threading.Event(), list[int]()
-    monkeypatch.setattr(distances, "Event", lambda: over)
 
-    def sums(self: object, roots: Positions) -> tuple[Floats, int]:
-        calls.append(roots[0])
-        if roots[0] == 0:
-            assert begun.wait(600)
-            raise KeyboardInterrupt
-        begun.set()
-        assert over.wait(600)
-        return np.zeros((3, len(roots))), 1
+    class Failing(Searches):
+        def sums(self, roots: Positions) -> tuple[Floats, int]:
+            calls.append(int(roots[0]))
+            if roots[0] == 0:
+                assert begun.wait(600)
+                raise KeyboardInterrupt
+            begun.set()
+            assert over.wait(600)
+            return np.zeros((3, len(roots))), 1
 
-    monkeypatch.setattr(distances.Searches, "sums", sums)
     with pytest.raises(KeyboardInterrupt):
-        exact_distances(csr_of(cycle(20 * LANES)), 2)
+        exact_distances(csr_of(cycle(20 * LANES)), 2, over=over, searches=Failing)
     assert len(calls) == 2
 
 
