@@ -10,12 +10,14 @@ from typing import Any
 import click
 
 from crawlrank.jobs.kernel.archive.range_lists import IndexOfRanges
+from crawlrank.jobs.kernel.archive.sources import has_archive_name
 from crawlrank.jobs.kernel.errors import count_of
+from crawlrank.jobs.kernel.machine.processes import at_a_time
 from crawlrank.jobs.kernel.storage.opening import require_file
 from crawlrank.jobs.kernel.storage.temporary import temporary_folder
 from crawlrank.jobs.mapreduce.launcher import CLUSTERS, RUNNERS, out_of_reach
 from crawlrank.pipeline.cli.commands import command
-from crawlrank.pipeline.cli.outputs import STDOUT, check_files, show, write_json
+from crawlrank.pipeline.cli.outputs import STDOUT, check_files, print_counts, show, write_json
 from crawlrank.pipeline.cli.parameters.archive_arguments import run_archives_argument
 from crawlrank.pipeline.cli.parameters.groups import field_option, on_command_line, option
 from crawlrank.pipeline.cli.parameters.options import (
@@ -42,6 +44,7 @@ from crawlrank.pipeline.cli.parameters.progress_options import (
     progress_options,
 )
 from crawlrank.pipeline.cli.parameters.ranking_options import input_options, require_inputs
+from crawlrank.pipeline.data.memory import half_of_machine
 from crawlrank.pipeline.options import CHECKS, RunOptions
 from crawlrank.pipeline.ranking.bounds import Bounds, bounds_of
 from crawlrank.pipeline.ranking.methods import METHODS, method_of
@@ -148,8 +151,9 @@ def run(
     **values: Any,
 ) -> None:
     """ARCHIVES: WARC, ARC, WAT and WACZ files, folders of them, globs in quotes, s3:// and https://
-    URLs; - for standard input; multi-WACZ (JSON); CDX and CDXJ indexes, for captures alone. Give
-    none for a work folder of `crawlrank step import-text`: the run continues from there.
+    URLs; - for standard input; multi-WACZ (JSON); CDX and CDXJ indexes, for captures alone. Or a
+    graph: an edge list, Parquet, GraphML, GEXF, Matrix Market. Give none for a work folder of
+    `crawlrank step import-text`: the run continues from there.
 
     Run it again after an interruption, or with more archives: finished work is kept.
     """
@@ -164,10 +168,49 @@ def run(
     options = RunOptions(
         runner=runner, data=_data_url(runner, data), validation=validation, **values
     )
+    if graphs := _graphs(archives):
+        _import(graphs, archives, work, options, dry_run=dry_run, progress=progress)
+        archives = ()
     if dry_run:
         _estimate(archives, work, options, output, progress)
         return
     _run(archives, work, options, progress)
+
+
+def _graphs(archives: tuple[Given, ...]) -> list[Path]:
+    """The files that are graphs. What has the name of an archive is not opened."""
+    paths = [each for each in archives if isinstance(each, Path)]
+    others = [path for path in paths if not has_archive_name(path.name)]
+    if not others:
+        return []
+    from crawlrank.pipeline.engines.embedded.graph_files.recognition import form_of
+
+    return [path for path in others if form_of(path)]
+
+
+def _import(
+    graphs: list[Path],
+    archives: tuple[Given, ...],
+    work: Path,
+    options: RunOptions,
+    *,
+    dry_run: bool,
+    progress: Progress,
+) -> None:
+    """Make the work folder of the graph, from which the run continues."""
+    from crawlrank.pipeline.engines.embedded.graph_files.import_graph_files import import_graph
+
+    if len(graphs) < len(archives):
+        other = next(each for each in archives if each not in graphs)
+        raise click.UsageError(f"{graphs[0]} is a graph, {other} is none: give one or the other")
+    if dry_run or options.runner != EMBEDDED:
+        given = "--dry-run" if dry_run else f"--runner {options.runner}"
+        raise click.UsageError(f"{given} is for archives, and {graphs[0]} is a graph")
+    memory = options.memory or half_of_machine()
+    threads = at_a_time(options.processes)
+    imported = import_graph(work, graphs, www=options.www, budget=memory.budget, threads=threads)
+    if imported and progress.tables:
+        print_counts(imported.rows, imported.counters)
 
 
 def _run(archives: tuple[Given, ...], work: Path, options: RunOptions, progress: Progress) -> None:

@@ -96,7 +96,7 @@ class Taken:
 class PageTable:
     """The view or table `pages` of a database, with the columns PAGE, and what filters take. more:
     columns that it has after those. replay: the prefix of links to captures. finished: the run that
-    the pages are of, in the same database."""
+    the pages are of, in the same database. keyed: whether pages without a URI are taken."""
 
     def __init__(
         self,
@@ -106,10 +106,15 @@ class PageTable:
         more: Sequence[str] = (),
         replay: str = "",
         finished: Finished | None = None,
+        *,
+        keyed: bool = False,
     ) -> None:
         self.db, self.finished, self._replay = db, finished, replay
+        self._is_page = "true" if keyed else IS_HTTP
         self.columns = pa.schema([*PAGE, *[pa.field(name, pa.string()) for name in more]])
-        conditions = " AND ".join(f"({condition})" for _, condition in [*filters, ("", IS_HTTP)])
+        conditions = " AND ".join(
+            f"({condition})" for _, condition in [*filters, ("", self._is_page)]
+        )
         self._rest = f"FROM pages WHERE {conditions}"
         self._limit = "" if top is None else f"LIMIT {top}"
         self._filters, self._top = filters, top
@@ -136,9 +141,10 @@ class PageTable:
     def count(self, where: str) -> Taken:
         """How many pages each filter leaves. where: the scores, for messages. Raises BadInput where
         no page has a URI, and where no page is left."""
-        counts, before = [f"count(*) FILTER (WHERE {IS_HTTP})", "count(*)"], IS_HTTP
+        is_page = self._is_page
+        counts, before = [f"count(*) FILTER (WHERE {is_page})", "count(*)"], is_page
         for _, condition in self._filters:
-            counts.append(f"count(*) FILTER (WHERE ({IS_HTTP}) AND ({condition}))")
+            counts.append(f"count(*) FILTER (WHERE ({is_page}) AND ({condition}))")
             before = f"({before}) AND ({condition})"
             counts.append(f"count(*) FILTER (WHERE {before})")
         (row,) = self.db.execute(f"SELECT {', '.join(counts)} FROM pages").fetchall()
@@ -203,7 +209,8 @@ def open_pages(
         db.execute(
             PAGES.format(kind=kind, bins=options.bins, best_first=BEST_SPELLING_FIRST, more=listed)
         )
-        yield PageTable(db, chosen, filters.top, more, replay, finished)
+        keyed = columns and finished is not None and not finished.has_uris
+        yield PageTable(db, chosen, filters.top, more, replay, finished, keyed=keyed)
 
 
 def _describe(

@@ -306,14 +306,16 @@ def seconds_of_steps(manifest: Manifest, before: Mapping[str, Any]) -> dict[str,
     return {**spent, **done}
 
 
-LINKS, KEYS, GRAPH = "links", "keys", "graph"
+LINKS, KEYS, GRAPH, URI_GRAPH = "links", "keys", "graph", "graph of URIs"
 SELECT = "select-links"  # the step that only some runs have
 
 #: kind -> the steps that it takes the place of; the last one is shown as done
 REPLACED = {
     LINKS: ("extract-links",),
     KEYS: ("extract-links",),
-    GRAPH: ("extract-links", "canonicalize", "assign-ids", "gen-graph"),
+    **dict.fromkeys(
+        (GRAPH, URI_GRAPH), ("extract-links", "canonicalize", "assign-ids", "gen-graph")
+    ),
 }
 IMPORT_AGAIN = "Import the text files into a new work folder with `crawlrank step import-text`."
 WITHOUT_URIS = (KEYS, GRAPH)  # so there is nothing that Heritrix could look up

@@ -36,7 +36,7 @@ from crawlrank.pipeline.engines.embedded.canonicalization.canonicalize import UR
 from crawlrank.pipeline.engines.embedded.columns import CAPTURE_SCHEMA, capture_blocks, link_blocks
 from crawlrank.pipeline.engines.embedded.gen_graph import key_pairs, transposed
 from crawlrank.pipeline.engines.embedded.ids import IDS, MAP
-from crawlrank.pipeline.workfolder.manifest import GRAPH, WITHOUT_URIS
+from crawlrank.pipeline.workfolder.manifest import GRAPH, URI_GRAPH, WITHOUT_URIS
 from crawlrank.pipeline.workfolder.results.dataset_folders import DatasetFolders, finished_manifest
 from crawlrank.pipeline.workfolder.results.opened import are_columns
 from crawlrank.pipeline.workfolder.work_folder import links_of
@@ -298,7 +298,7 @@ def _from_lines(folders: DatasetFolders, out: Path, last: str, tmp: Path) -> lis
 
 def _from_columns(folders: DatasetFolders, out: Path, last: str, tmp: Path) -> list[Path]:
     kind = folders.manifest.imported.get("kind")
-    for dataset in (*OF_NODES, *(OF_KEYS if kind != GRAPH else ())):
+    for dataset in (*OF_NODES, *(OF_KEYS if kind not in (GRAPH, URI_GRAPH) else ())):
         folders.folder(dataset)
     if kind not in WITHOUT_URIS:
         folders.folder("captures")
@@ -317,7 +317,7 @@ def _from_columns(folders: DatasetFolders, out: Path, last: str, tmp: Path) -> l
     }
     if source.has_hubs:
         nodes["hubs.txt"] = source.hubs_by_id
-    files = nodes if kind == GRAPH else {**keys, **nodes}
+    files = nodes if kind in (GRAPH, URI_GRAPH) else {**keys, **nodes}
     if kind not in WITHOUT_URIS:
         files = {**uris, **files}
     for name, pieces in files.items():

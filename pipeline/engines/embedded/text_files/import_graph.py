@@ -8,16 +8,18 @@ begins at 1.0 here. Memory: the budget, or 8 bytes a node if that is more.
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 from array import array
 from collections.abc import Iterator, Sequence
 from itertools import repeat
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.formats.lines import DUMMY, START_SCORE, parse_graph_line, parse_map_row
@@ -64,7 +66,7 @@ def read_graph_lines(
             [lines.pairs(ids)], len(ids), output / "graph", budget=budget - ids.nbytes, tmp=tmp,
             threads=threads,
         )  # fmt: skip
-        _write_names(_names(ids, maps, tmp, budget, threads), len(ids), output)
+        write_names(_names(ids, maps, tmp, budget, threads), len(ids), output)
     counters = {"edges": counts.edges, "dangling": counts.dangling}
     if lines.other_scores:
         counters["scores not taken over"] = lines.other_scores
@@ -170,23 +172,32 @@ def _names(
         raise BadInput(paths, f"two ids for the key {twice[0]}", "one line for a key")
 
 
-def _write_names(keys: Iterator[pa.StringArray], nodes: int, output: Path) -> None:
+def write_names(keys: Iterator[pa.StringArray], nodes: int, output: Path) -> None:
     """Write map and uris: every node with its key, which is also its only spelling."""
+    with writing_names(output, nodes) as (mapped, uris):
+        begin = 0
+        for key in keys:
+            ids = np.arange(begin, begin + len(key))
+            mapped.write_table(pa.table([ids, key], MAP_SCHEMA))
+            uris.write_table(spelled(ids, key, key))
+            begin += len(key)
+
+
+@contextlib.contextmanager
+def writing_names(output: Path, nodes: int) -> Iterator[tuple[pq.ParquetWriter, pq.ParquetWriter]]:
+    """The new files of map and uris, to be filled in the order of the ids, from 0 to nodes - 1."""
     for name in ("map", "uris"):
         (output / name).mkdir()
     np.save(output / "map" / IDS, np.arange(nodes, dtype=id_type(nodes)))
-    begin = 0
     with (
         parquet_writer(output / "map" / MAP, MAP_SCHEMA) as mapped,
         parquet_writer(output / "uris" / URIS, URIS_SCHEMA) as uris,
     ):
-        for key in keys:
-            ids = np.arange(begin, begin + len(key))
-            mapped.write_table(pa.table([ids, key], MAP_SCHEMA))
-            uris.write_table(pa.table(_spelling(ids, key), URIS_SCHEMA))
-            begin += len(key)
+        yield mapped, uris
 
 
-def _spelling(ids: TextIds, key: pa.StringArray) -> list[Any]:
+def spelled(ids: TextIds, key: pa.StringArray, uri: pa.StringArray) -> pa.Table:
+    """Rows of uris that no archive has."""
     none = np.zeros(len(key), np.int64)
-    return [ids, key, key, none, none, pa.repeat(pa.scalar(UNKNOWN.decode()), len(key))]
+    unknown = pa.repeat(pa.scalar(UNKNOWN.decode()), len(key))
+    return pa.table([ids, key, uri, none, none, unknown], URIS_SCHEMA)

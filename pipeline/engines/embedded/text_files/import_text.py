@@ -98,6 +98,19 @@ def import_text(
     Raises BadInput for a line that is none, with file and line, and for a folder that was used.
     """
     files = texts.files()
+    mark = fingerprint(texts.kind, texts.source_first, list(map(file_fingerprint, files)))
+
+    def convert(tmp: Path) -> tuple[str, Imported]:
+        return texts.kind, _convert(texts, tmp, budget, threads, reader)
+
+    return import_files(work, files, mark, convert)
+
+
+def import_files(
+    work: Path, files: Sequence[Path], mark: str, convert: Callable[[Path], tuple[str, Imported]]
+) -> Imported:
+    """Make a work folder of files. mark: of their contents. convert: writes the datasets into a
+    folder, and says their kind. Raises BadInput for a folder that was used."""
     refuse_foreign(work)
     with locked(work):
         clear_leftovers(work)
@@ -105,21 +118,19 @@ def import_text(
         _refuse_used(work, manifest)
         started = time.monotonic()
         named = [str(path) for path in files]
-        entry: dict[str, Any] = {"kind": texts.kind, "files": named, "datasets": {}}
+        entry: dict[str, Any] = {"kind": GRAPH, "files": named, "datasets": {}}
         _save(manifest, entry)
         with temporary(work) as tmp:
-            imported = _convert(texts, tmp, budget, threads, reader)
+            entry["kind"], imported = convert(tmp)
             folders = sorted(path for path in tmp.iterdir() if not path.name.startswith("."))
             for folder in folders:
                 move(folder, work / folder.name)
         store = DatasetStore(work)
         entry["datasets"] = {folder.name: store.record(folder.name) for folder in folders}
-        entry["fingerprint"] = fingerprint(
-            texts.kind, texts.source_first, list(map(file_fingerprint, files))
-        )
+        entry["fingerprint"] = mark
         _save(manifest, entry)
         manifest.done(
-            REPLACED[texts.kind][-1],
+            REPLACED[entry["kind"]][-1],
             {
                 "fingerprint": entry["fingerprint"],
                 "parameters": {},

@@ -1,0 +1,175 @@
+"""Edge lists: lines of text with two fields, and tables in Parquet.
+
+Fields are separated by a comma or a semicolon in files named .csv, by a tab where the first line
+has one, else by blanks. Without a header the first field is the source, the second the target. A
+header names them, in any order. A further field is a weight or something else, and is left out.
+
+Common Crawl's graphs are two kinds of files: vertices, `id<TAB>name`, and edges, `id<TAB>id`.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.storage.arrow_files import open_parquet
+from crawlrank.pipeline.engines.embedded.graph_files.sources import (
+    EDGES,
+    NODES,
+    PIECE,
+    Batches,
+    GraphSource,
+    lines_of,
+    pieces_of,
+)
+
+ENDINGS = ("txt", "tsv", "csv", "edges", "edgelist", "el", "ncol")
+SOURCE = {"source", "from", "src", "fromnodeid", "from_id", "source_id", "from_node"}
+TARGET = {"target", "to", "dst", "dest", "destination", "tonodeid", "to_id", "target_id", "to_node"}
+MORE_FIELDS = "edges with further fields, not taken over"
+EXPECTED = "a source and a target"
+CURE = "Correct or remove the line."
+TYPES = (pa.types.is_string, pa.types.is_large_string, pa.types.is_integer, pa.types.is_binary)
+
+NumberedFields = Iterator[tuple[int, list[str]]]
+
+
+def plain_ending(path: Path) -> str:
+    """The ending of the name, but for that of a packed file."""
+    return re.sub(r"\.(gz|bz2|xz)$", "", path.name.lower()).rpartition(".")[2]
+
+
+def fields_of(path: Path) -> NumberedFields:
+    """The fields of each line, with its number."""
+    lines = lines_of(path)
+    first = next(lines, None)
+    if first is None:
+        return
+    delimiter = "\t" if "\t" in first[1] else ""
+    if plain_ending(path) == "csv":
+        delimiter = ";" if ";" in first[1] and "," not in first[1] else ","
+    for number, line in chain([first], lines):
+        if not delimiter:
+            yield number, line.split()
+        elif '"' in line:
+            yield number, next(csv.reader([line], delimiter=delimiter))
+        else:
+            yield number, line.split(delimiter)
+
+
+def columns_of(names: Sequence[str]) -> tuple[int, int] | None:
+    """Where source and target are by the names of columns, if these say so."""
+    lowered = [name.strip().lower() for name in names]
+    at = [next((k for k, name in enumerate(lowered) if name in of), -1) for of in (SOURCE, TARGET)]
+    return (at[0], at[1]) if min(at) >= 0 else None
+
+
+class EdgeLists(GraphSource):
+    named = False
+
+    def edges(self) -> Batches:
+        return pieces_of(chain.from_iterable(map(self._pairs, self.paths)), EDGES)
+
+    def _pairs(self, path: Path) -> Iterator[tuple[str, str]]:
+        fields = fields_of(path)
+        first = next(fields, None)
+        if first is None:
+            raise BadInput(str(path), "no line with an edge", EXPECTED)
+        columns = columns_of(first[1])
+        source, target = columns or (0, 1)
+        for number, row in fields if columns else chain([first], fields):
+            if len(row) <= max(source, target) or not (row[source] and row[target]):
+                count = len([each for each in row if each])
+                what = f"{count} field{'' if count == 1 else 's'}"
+                raise BadInput(f"{path}, line {number}", what, EXPECTED, CURE)
+            self.counters[MORE_FIELDS] += len(row) > 2
+            yield row[source], row[target]
+
+
+class CommonCrawl(GraphSource):
+    """vertices: the files of names. paths: those and the ones of edges."""
+
+    def __init__(self, vertices: Sequence[Path], edges: Sequence[Path]) -> None:
+        super().__init__([*vertices, *edges])
+        self._vertices, self._edges = vertices, edges
+
+    def nodes(self) -> Batches:
+        return pieces_of(self._pairs(self._vertices, "an id and a name"), NODES)
+
+    def edges(self) -> Batches:
+        return pieces_of(self._pairs(self._edges, "two ids"), EDGES)
+
+    @staticmethod
+    def _pairs(paths: Sequence[Path], expected: str) -> Iterator[tuple[str, str]]:
+        for path in paths:
+            for number, line in lines_of(path):
+                row = line.split("\t")
+                if len(row) < 2 or not row[0].isdigit() or not row[1]:
+                    raise BadInput(f"{path}, line {number}", f"{line[:80]!r}", expected, CURE)
+                yield row[0], row[1]
+
+
+class ParquetEdges(GraphSource):
+    """Tables with a row for each edge, whose columns are named as in a header of text, or are
+    two."""
+
+    named = False
+
+    def edges(self) -> Batches:
+        for path in self.paths:
+            with open_parquet(path) as file:
+                names = file.schema_arrow.names
+                at = columns_of(names)
+                chosen = [names[k] for k in at] if at else names
+                if len(chosen) != 2:
+                    what = f"the columns {', '.join(names)}"
+                    raise BadInput(str(path), what, "source and target", "Rename two columns.")
+                self.counters[MORE_FIELDS] += file.metadata.num_rows * (len(names) > 2)
+                row = 0
+                for batch in file.iter_batches(PIECE, columns=chosen, use_threads=False):
+                    columns = [_labels(batch[name], path, name, row) for name in chosen]
+                    yield pa.record_batch(columns, EDGES)
+                    row += len(batch)
+
+
+class ParquetAdjacency(GraphSource):
+    """Tables as `export --format adjacency-parquet` writes them."""
+
+    def nodes(self) -> Batches:
+        for path in self.paths:
+            with open_parquet(path) as file:
+                label = next(name for name in LABELS if name in file.schema_arrow.names)
+                for batch in file.iter_batches(PIECE, columns=["id", label], use_threads=False):
+                    yield pa.record_batch([batch["id"].cast(pa.string()), batch[label]], NODES)
+
+    def edges(self) -> Batches:
+        for path in self.paths:
+            with open_parquet(path) as file:
+                for batch in file.iter_batches(1 << 12, columns=["id", "links"], use_threads=False):
+                    links = batch["links"]
+                    sources = batch["id"].take(pc.list_parent_indices(links))
+                    targets = pc.list_flatten(links)
+                    yield pa.record_batch([c.cast(pa.string()) for c in (sources, targets)], EDGES)
+
+
+LABELS = ("url", "host", "id")  # of nodes, the first that a table has
+
+
+def _labels(column: pa.Array, path: Path, name: str, row: int) -> pa.Array:
+    """The column as strings. row: the number of rows before it."""
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if not any(is_type(column.type) for is_type in TYPES):
+        what = f"the column {name} of the type {column.type}"
+        raise BadInput(str(path), what, "labels or whole numbers", "Convert the column.")
+    if column.null_count:
+        at = row + pc.index(column.is_null(), True).as_py() + 1
+        raise BadInput(f"{path}, row {at}", f"no {name}", EXPECTED, "Leave such rows out.")
+    return column.cast(pa.string())

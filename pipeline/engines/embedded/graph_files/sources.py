@@ -1,0 +1,112 @@
+"""What a graph in files gives, and how its files are opened.
+
+Nodes have an id, by which edges name them, and a label, which is the key of the page. Both are
+strings. Readers give nodes and edges some at a time. An edge of an undirected graph is two.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import zlib
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import pyarrow as pa
+
+from crawlrank.jobs.kernel.errors import BadInput
+
+PIECE = 1 << 16  # edges at once
+EDGES = pa.schema([("source", pa.string()), ("target", pa.string())])
+NODES = pa.schema([("id", pa.string()), ("label", pa.string())])
+HEAD = 1 << 14  # bytes by which a format is known
+PACKED: dict[bytes, Any] = {b"\x1f\x8b": gzip, b"BZh": bz2, b"\xfd7zXZ": lzma}
+#: what readers of packed files raise
+DAMAGE = (OSError, EOFError, zlib.error, lzma.LZMAError)
+
+Batches = Iterator[pa.RecordBatch]
+
+
+class GraphSource(ABC):
+    """A graph in files. counters: of what is left out, such as weights; complete after the last
+    edge. named: whether nodes have labels of their own, and all nodes are listed."""
+
+    named = True
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        self.paths = paths
+        self.counters: Counter[str] = Counter()
+
+    def nodes(self) -> Batches:
+        """All nodes, as NODES, where the graph is `named`. To be read before the edges."""
+        return iter(())
+
+    @abstractmethod
+    def edges(self) -> Batches:
+        """The edges, as EDGES. Raises BadInput with the place of what is none."""
+
+
+def pieces_of(pairs: Iterator[tuple[str, str]], schema: pa.Schema) -> Batches:
+    """Batches of a schema of two columns."""
+    rows: list[tuple[str, str]] = []
+    for pair in pairs:
+        rows.append(pair)
+        if len(rows) == PIECE:
+            yield _batch(rows, schema)
+            rows = []
+    if rows:
+        yield _batch(rows, schema)
+
+
+def _batch(rows: list[tuple[str, str]], schema: pa.Schema) -> pa.RecordBatch:
+    columns = zip(*rows, strict=True)
+    return pa.record_batch([pa.array(column, pa.string()) for column in columns], schema)
+
+
+@contextmanager
+def unpacked(path: Path) -> Iterator[BinaryIO]:
+    """The bytes of a file, plain or packed by gzip, bzip2 or xz. Raises BadInput for one that
+    cannot be read to its end."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(6)
+        module = next((each for begin, each in PACKED.items() if head.startswith(begin)), None)
+        with cast(BinaryIO, module.open(path, "rb") if module else path.open("rb")) as stream:
+            yield stream
+    except DAMAGE as error:
+        what = f"cannot be read to its end ({error})"
+        raise BadInput(str(path), what, "a whole file", "Copy or make it again.") from error
+
+
+def head_of(path: Path) -> bytes:
+    """The first bytes of a file, unpacked as far as they can be."""
+    with path.open("rb") as file:
+        packed = file.read(HEAD)
+    for begin, module in PACKED.items():
+        if packed.startswith(begin):
+            try:
+                with module.open(io.BytesIO(packed)) as stream:
+                    return bytes(stream.read1(HEAD))
+            except DAMAGE:
+                return packed
+    return packed
+
+
+def lines_of(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines of a text with their numbers from 1, without those that are empty or begin with #
+    or %. Raises BadInput for one that is not UTF-8."""
+    with unpacked(path) as stream:
+        for number, line in enumerate(stream, 1):
+            try:
+                text = line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+            except UnicodeDecodeError as error:
+                cure = "Convert it: `iconv -f FROM -t UTF-8 FILE > OTHER`."
+                raise BadInput(f"{path}, line {number}", "not UTF-8", "UTF-8", cure) from error
+            if text and text[0] not in "#%":
+                yield number, text

@@ -1,0 +1,132 @@
+"""GraphML and GEXF. The label of a node is its attribute `url`, `uri`, `name` or `label`, the first
+that all nodes have with different values, else its id. Memory: all nodes and edges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+from xml.etree import ElementTree
+
+from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.engines.embedded.graph_files.matrices import WEIGHTS
+from crawlrank.pipeline.engines.embedded.graph_files.sources import (
+    EDGES,
+    NODES,
+    Batches,
+    GraphSource,
+    pieces_of,
+    unpacked,
+)
+
+LABELS = ("url", "uri", "name", "label")
+XmlElement = ElementTree.Element
+
+
+class XmlGraph(GraphSource):
+    """Both formats. form: `graphml` or `gexf`."""
+
+    def __init__(self, path: Path, form: str) -> None:
+        super().__init__([path])
+        self._form, self._path = form, path
+        self._values: dict[str, dict[str, str]] = {}  # id -> attributes of LABELS
+        self._edges: list[tuple[str, str]] = []
+        self._titles: dict[str, str] = {}  # of attributes, by their ids
+        self._undirected = form == "gexf"  # unless the graph says otherwise
+        self._read = False
+
+    def nodes(self) -> Batches:
+        self._parse()
+        ids, labels = list(self._values), [*self._values]
+        for name in LABELS:
+            named = [values.get(name, "") for values in self._values.values()]
+            if all(named) and len({*named}) == len(named):
+                labels = named
+                break
+        return pieces_of(zip(ids, labels, strict=True), NODES)
+
+    def edges(self) -> Batches:
+        self._parse()
+        return pieces_of(iter(self._edges), EDGES)
+
+    def _parse(self) -> None:
+        if self._read:
+            return
+        self._read = True
+        try:
+            with unpacked(self._path) as stream:
+                self._go_through(stream)
+        except ElementTree.ParseError as error:
+            where = f"{self._path}, line {error.position[0]}"
+            raise BadInput(where, f"no XML ({error})", f"a file of {self._form}",
+                           "Write it again.") from error  # fmt: skip
+        for source, target in self._edges:
+            for node in (source, target):
+                self._values.setdefault(node, {})
+
+    def _go_through(self, stream: BinaryIO) -> None:
+        above: list[XmlElement] = []
+        for event, element in ElementTree.iterparse(stream, events=("start", "end")):
+            tag = element.tag.rpartition("}")[2]
+            if event == "start":
+                above.append(element)
+                if tag == "graph":
+                    self._begin(element)
+                continue
+            above.pop()
+            if tag in ("node", "edge", "key", "attribute"):
+                if above and above[-1].get("class") != "edge":
+                    self._take(tag, element)
+                if above:
+                    above[-1].remove(element)  # so that memory has what was taken, alone
+
+    def _begin(self, graph: XmlElement) -> None:
+        way = graph.get("edgedefault") or graph.get("defaultedgetype")
+        if way:
+            self._undirected = way == "undirected"
+
+    def _take(self, tag: str, element: XmlElement) -> None:
+        if tag == "key" and element.get("for") in (None, "node", "all"):
+            self._titles[self._of(element, "id")] = element.get("attr.name") or ""
+        elif tag == "attribute":
+            self._titles.setdefault(self._of(element, "id"), element.get("title") or "")
+        elif tag == "node":
+            self._take_node(element)
+        elif tag == "edge":
+            pair = self._of(element, "source"), self._of(element, "target")
+            self._edges.append(pair)
+            way = element.get("type") or {"false": "undirected", "true": "directed"}.get(
+                element.get("directed", ""), ""
+            )
+            if way == "undirected" or (self._undirected and way not in ("directed", "mutual")):
+                self._edges.append(pair[::-1])
+            self.counters[WEIGHTS] += "weight" in element.attrib or any(
+                each.get("key") == "weight" for each in element
+            )
+
+    def _take_node(self, element: XmlElement) -> None:
+        node = self._of(element, "id")
+        if node in self._values:
+            raise BadInput(str(self._path), f"a second node {node!r}", "one of each id")
+        values = {"label": element.get("label") or ""}
+        for name, value in _attributes(element):
+            if self._titles.get(name) in LABELS:
+                values[self._titles[name]] = value
+        self._values[node] = values
+
+    def _of(self, element: XmlElement, name: str) -> str:
+        value = element.get(name)
+        if not value:
+            tag = element.tag.rpartition("}")[2]
+            what = f"the element {tag} without {name} (after {len(self._values)} nodes)"
+            raise BadInput(str(self._path), what, f"{tag} with {name}", "Write it again.")
+        return value
+
+
+def _attributes(node: XmlElement) -> Iterator[tuple[str, str]]:
+    for each in node.iter():
+        tag = each.tag.rpartition("}")[2]
+        if tag == "data":
+            yield each.get("key", ""), each.text or ""
+        elif tag == "attvalue":
+            yield each.get("for") or each.get("id") or "", each.get("value", "")

@@ -1,0 +1,285 @@
+"""Graphs of other programs, ranked by `crawlrank run FILE`: against networkx and scipy, there and
+back, and what is no graph."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import lzma
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from scipy.io import mmwrite
+from scipy.sparse import coo_matrix
+from support.crawls import crawlrank, ok
+from support.paths import LOOPBACK
+from support.runs import finished
+
+import crawlrank as crawlrank_of_python
+
+DIRECTED = nx.gnp_random_graph(40, 0.1, seed=4, directed=True)
+UNDIRECTED = nx.gnp_random_graph(30, 0.15, seed=5)
+NAMED = nx.relabel_nodes(DIRECTED, {n: f"page-{n:02}" for n in DIRECTED})
+Write = Callable[[Path], None]
+
+
+def text(separator: str, header: str = "", comment: str = "") -> Write:
+    lines = [separator.join(map(str, edge)) for edge in DIRECTED.edges]
+    return lambda path: path.write_text("\n".join([*filter(None, [comment, header]), *lines, ""]))
+
+
+def packed(pack: Callable[[bytes], bytes], write: Write) -> Write:
+    def written(path: Path) -> None:
+        write(path)
+        path.write_bytes(pack(path.read_bytes()))
+
+    return written
+
+
+def columns(kind: pa.DataType, *names: str) -> Write:
+    sources, targets = zip(*DIRECTED.edges, strict=True)
+    arrays = [pa.array(each).cast(pa.string()).cast(kind) for each in (sources, targets)]
+    table = pa.table(arrays, names=[*names])
+    return lambda path: pq.write_table(table, path)
+
+
+def swapped(path: Path) -> None:
+    path.write_text("weight,target,source\n" + "".join(f'2,"{t}",{s}\n' for s, t in DIRECTED.edges))
+
+
+#: name of a file, how it is written, and the graph that it has
+FILES: dict[str, tuple[Write, nx.Graph]] = {
+    "snap.txt": (text("\t", comment="# Nodes: 40\n# FromNodeId\tToNodeId"), DIRECTED),
+    "konect.edges": (text(" ", comment="% asym unweighted"), DIRECTED),
+    "blanks.txt": (text("   "), DIRECTED),
+    "gephi.csv": (text(",", "Source,Target"), DIRECTED),
+    "excel.csv": (text(";", "source;target"), DIRECTED),
+    "swapped.csv": (swapped, DIRECTED),
+    "list.tsv.gz": (packed(gzip.compress, text("\t", "from\tto")), DIRECTED),
+    "list.txt.bz2": (packed(bz2.compress, text(" ")), DIRECTED),
+    "list.el.xz": (packed(lzma.compress, text(" ")), DIRECTED),
+    "numbers.parquet": (columns(pa.int64(), "source", "target"), DIRECTED),
+    "words.parquet": (columns(pa.string(), "a", "b"), DIRECTED),
+    "dictionary.parquet": (
+        columns(pa.dictionary(pa.int32(), pa.string()), "src", "dst"), DIRECTED
+    ),
+    "of-networkx.graphml": (lambda path: nx.write_graphml(NAMED, path), NAMED),
+    "both-ways.graphml": (lambda path: nx.write_graphml(UNDIRECTED, path), UNDIRECTED),
+    "of-networkx.gexf": (lambda path: nx.write_gexf(NAMED, path), NAMED),
+    "both-ways.gexf": (lambda path: nx.write_gexf(UNDIRECTED, path), UNDIRECTED),
+    "matrix.mtx": (
+        lambda path: mmwrite(path, nx.to_scipy_sparse_array(DIRECTED)),
+        nx.relabel_nodes(DIRECTED, {n: n + 1 for n in DIRECTED}),
+    ),
+    "symmetric.mtx.gz": (
+        packed(
+            gzip.compress,
+            lambda path: mmwrite(
+                path.open("wb"), nx.to_scipy_sparse_array(UNDIRECTED), symmetry="symmetric"
+            ),
+        ),
+        nx.relabel_nodes(UNDIRECTED, {n: n + 1 for n in UNDIRECTED}),
+    ),
+}  # fmt: skip
+
+
+def scores_of(work: Path) -> dict[str, float]:
+    lines = ok("export", work, "--format", "jsonl").out.splitlines()
+    return {row["key"]: row["score"] for row in map(json.loads, lines)}
+
+
+def expected(graph: nx.Graph, *, listed: bool) -> dict[str, float]:
+    """By crawlrank's function on the edges; what it computes is compared elsewhere. listed: whether
+    the file names nodes without an edge."""
+    directed = nx.DiGraph(graph)
+    directed.remove_nodes_from([] if listed else [*nx.isolates(graph)])
+    ranks = crawlrank_of_python.pagerank(directed, tolerance=1e-12)
+    return {str(k): v for k, v in zip(ranks.labels, ranks.scores.tolist(), strict=True)}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_one_command_ranks_a_graph(name: str, tmp_path: Path) -> None:
+    write, graph = FILES[name]
+    path, work = tmp_path / name, tmp_path / "work"
+    write(path)
+    words = ("run", path, "--work", work, "--tolerance", "1e-12")
+    ok(*words, "--no-validate", "--quiet")
+    listed = path.suffix in (".graphml", ".gexf", ".mtx") or ".mtx" in name
+    assert scores_of(work) == pytest.approx(expected(graph, listed=listed), rel=1e-9)
+    again = ok(*words, "--no-validate")  # the folder is of this file
+    assert "page-rank: unchanged" in again.err
+
+
+def test_a_graph_of_uris_has_keys_and_a_precedence_file(tmp_path: Path) -> None:
+    path, work = tmp_path / "web.csv", tmp_path / "work"
+    edges = [
+        ("http://www.a.example/", "http://b.example/x"), ("http://a.example/", "http://b.example/"),
+        ("https://b.example/x", "http://a.example"), ("http://lonely.example/", "http://b.example/"),
+    ]  # fmt: skip
+    path.write_text("source,target\n" + "".join(f"{s},{t}\n" for s, t in edges))
+    ok("run", path, "--work", work, "--quiet")
+    assert set(scores_of(work)) == {
+        "example,a)/", "example,b)/", "example,b)/x", "example,lonely)/"
+    }  # fmt: skip
+    listed = {line.split()[0] for line in (work / "precedence.txt").read_text().splitlines()}
+    assert {"http://a.example/", "http://lonely.example/", "https://b.example/x"} <= listed
+    assert ok("explain", work, "http://www.a.example/").code == 0
+    assert crawlrank_of_python.open(work).links().num_rows == len(edges)
+    other = crawlrank("run", path, "--work", work, "--keep-www")
+    assert (other.code, "Name another folder" in other.err) == (3, True), other
+    path.write_text("source,target\nhttp://a.example/,http://b.example/\n")
+    changed = crawlrank("run", path, "--work", work)
+    assert (changed.code, "Name another folder" in changed.err) == (3, True), changed
+
+
+@pytest.mark.parametrize(
+    "form", ["graphml", "gexf", "mtx", "edges", "adjacency-parquet"]
+)  # fmt: skip
+def test_there_and_back_scores_are_the_same(form: str, tmp_path: Path) -> None:
+    ending = {"edges": "tsv.gz", "adjacency-parquet": "parquet"}.get(form, form)
+    path, back = tmp_path / f"graph.{ending}", tmp_path / "back"
+    crawl = finished(LOOPBACK, "--no-validate")
+    ok("export", crawl, "--format", form, "--output", path)
+    ok("run", path, "--work", back, "--no-validate", "--quiet")
+    before, after = ({k: v for k, v in scores_of(work).items() if v} for work in (crawl, back))
+    assert after == pytest.approx(before, rel=1e-8)
+    again = tmp_path / f"again.{ending}"
+    ok("export", back, "--format", form, "--output", again)
+    assert len(again.read_bytes()) > 0
+
+
+def test_vertices_and_edges_of_common_crawl(tmp_path: Path) -> None:
+    names = ["com.example", "com.example.www", "org.example", "net.alone"]
+    vertices, edges = tmp_path / "cc-host-vertices.txt.gz", tmp_path / "cc-host-edges.txt.gz"
+    lines = "".join(f"{number}\t{name}\t3\n" for number, name in enumerate(names))
+    vertices.write_bytes(gzip.compress(lines.encode()))
+    edges.write_bytes(gzip.compress(b"0\t1\n1\t2\n2\t0\n0\t2\n"))
+    work = tmp_path / "work"
+    ok("run", vertices, edges, "--work", work, "--quiet")
+    web = nx.DiGraph([(0, 1), (1, 2), (2, 0), (0, 2)])
+    web.add_node(3)
+    expected_scores = expected(web, listed=True)
+    assert scores_of(work) == pytest.approx(
+        {names[int(n)]: score for n, score in expected_scores.items()}, rel=1e-8
+    )
+    alone = crawlrank("run", vertices, "--work", tmp_path / "alone")
+    assert (alone.code, "vertices without edges" in alone.err) == (3, True)
+
+
+def test_other_rankings_and_graphs_of_labels(tmp_path: Path) -> None:
+    path, work = tmp_path / "g.tsv", tmp_path / "work"
+    text("\t")(path)
+    ok("run", path, "--work", work, "--method", "harmonic", "--quiet")
+    web = nx.DiGraph(DIRECTED)
+    web.remove_nodes_from([*nx.isolates(web)])
+    near = {str(node): score for node, score in nx.harmonic_centrality(web).items()}
+    assert scores_of(work) == pytest.approx(near, rel=1e-12)
+    ok("export", work, "--output", tmp_path / "again.graphml")
+    read = nx.read_graphml(tmp_path / "again.graphml")
+    labels = nx.get_node_attributes(read, "key")
+    edges = {(labels[s], labels[t]) for s, t in read.edges}
+    assert edges == {(str(s), str(t)) for s, t in web.edges}
+
+
+BAD: dict[str, tuple[str, bytes, tuple[str, ...]]] = {
+    "one field": ("a.txt", b"1 2\n3\n", ("line 2", "1 field")),
+    "an empty field": ("a.csv", b"source,target\n1,2\n,3\n", ("line 3", "a source and a target")),
+    "no edge": ("a.tsv", b"# nothing\n", ("no line with an edge",)),
+    "not UTF-8": ("a.txt", b"1 2\n\xe9 2\n", ("line 2", "iconv")),
+    "UTF-16": ("a.txt", "1 2\n".encode("utf-16"), ("UTF-16", "iconv")),
+    "cut": ("a.txt.gz", gzip.compress(b"1 2\n" * 9999)[:-9], ("cannot be read to its end",)),
+    "cut xml": ("a.graphml", b"<graphml><graph edgedefault='directed'>\n<node", ("line 2", "XML")),
+    "no id": ("a.gexf", b"<gexf><graph><nodes><node/></nodes></graph></gexf>", ("without id",)),
+    "twice": (
+        "a.gexf", b"<gexf><graph><nodes><node id='1'/><node id='1'/></nodes></graph></gexf>",
+        ("a second node '1'",),
+    ),
+    "an array": ("a.mtx", b"%%MatrixMarket matrix array real general\n2 2\n", ("line 1",)),
+    "not square": (
+        "a.mtx", b"%%MatrixMarket matrix coordinate pattern general\n2 3 1\n1 1\n",
+        ("line 2", "square"),
+    ),
+    "outside": (
+        "a.mtx", b"%%MatrixMarket matrix coordinate pattern general\n% c\n2 2 1\n1 3\n",
+        ("line 4", "from 1 to 2"),
+    ),
+    "no number": (
+        "a.mtx", b"%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 x\n",
+        ("line 3", "'x'"),
+    ),
+    "entries missing": (
+        "a.mtx", b"%%MatrixMarket matrix coordinate pattern general\n2 2 2\n1 2\n",
+        ("1 entries", "2, as line 2 says"),
+    ),
+    "a pickle": ("graph.bin", pickle.dumps(DIRECTED), ("pickle", "write_graphml")),
+    "a pickle by name": ("g.gpickle", b"(dp0\n.", ("pickle", "write_graphml")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_is_no_graph(name: str, tmp_path: Path) -> None:
+    file, content, words = BAD[name]
+    (tmp_path / file).write_bytes(content)
+    said = crawlrank("run", tmp_path / file, "--work", tmp_path / "work")
+    assert said.code == 3, said
+    for word in (file, *words):
+        assert word in said.err.replace("\n", " "), said.err
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ({"source": ["a", None], "target": ["b", "c"]}, ("row 2", "no source")),
+        ({"source": [1.5], "target": [2.0]}, ("of the type double",)),
+    ],
+)
+def test_tables_that_are_no_edges(
+    table: dict[str, list[object]], words: tuple[str, ...], tmp_path: Path
+) -> None:
+    path = tmp_path / "edges.parquet"
+    pq.write_table(pa.table(table), path)
+    said = crawlrank("run", path, "--work", tmp_path / "work")
+    assert said.code == 3
+    assert all(word in said.err for word in (str(path), *words)), said.err
+
+
+def test_edges_of_nodes_that_are_not_listed(tmp_path: Path) -> None:
+    vertices, edges = tmp_path / "vertices.txt", tmp_path / "edges.txt"
+    vertices.write_text("0\tcom.a\n1\tcom.b\n")
+    edges.write_text("0\t7\n")
+    said = crawlrank("run", vertices, edges, "--work", tmp_path / "work")
+    assert (said.code, "an edge of the node 7" in said.err) == (3, True), said
+    vertices.write_text("0\tcom.a\n1\tcom.a\n7\tcom.c\n")
+    said = crawlrank("run", vertices, edges, "--work", tmp_path / "work")
+    assert (said.code, "two nodes of the label com.a" in said.err) == (3, True), said
+    vertices.write_text("0\tcom.a\n7\tcom.c\n")
+    ok("run", vertices, edges, "--work", tmp_path / "work", "--quiet")  # after two that failed
+
+
+def test_usage(tmp_path: Path) -> None:
+    path = tmp_path / "g.tsv"
+    text("\t")(path)
+    for words in (
+        (path, LOOPBACK, "--work", tmp_path / "w"),
+        (path, "--work", tmp_path / "w", "--runner", "inline"),
+        (path, "--work", tmp_path / "w", "--dry-run"),
+    ):
+        said = crawlrank("run", *words)
+        assert (said.code, "is a graph" in said.err) == (2, True), said
+    made = coo_matrix((np.ones(2), ([0, 1], [1, 0])), shape=(3, 3))
+    mmwrite(tmp_path / "a.mtx", made)
+    mmwrite(tmp_path / "b.mtx", made)
+    two = crawlrank("run", tmp_path / "a.mtx", tmp_path / "b.mtx", "--work", tmp_path / "w")
+    assert (two.code, "a second file" in two.err) == (3, True)
+    mixed = crawlrank("run", path, tmp_path / "a.mtx", "--work", tmp_path / "w")
+    assert (mixed.code, "several kinds" in mixed.err) == (3, True)
+    (tmp_path / "a.nodes.csv").write_text("url\nx\n")
+    names = crawlrank("run", tmp_path / "a.mtx", "--work", tmp_path / "w")
+    assert (names.code, "a name for each of 3 nodes" in names.err) == (3, True)
