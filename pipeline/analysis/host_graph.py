@@ -62,7 +62,8 @@ def _numbers(finished: Finished, names: list[str], by: SiteBy) -> Positions:
 
 def _links_among(csr: Csr, numbers: Positions, hosts: int) -> LinkArrays:
     """The links between two hosts, by source and target, with their counts."""
-    pairs, counts = np.empty(0, np.int64), np.empty(0, np.int64)
+    pairs: Positions = np.empty(0, np.int64)
+    counts: Positions = pairs
     for begin in range(0, csr.nodes, PIECE):
         bounds = csr.offsets[begin : begin + PIECE + 1].astype(np.int64)
         sources = numbers[csr.sources[bounds[0] : bounds[-1]]]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -273,11 +273,11 @@ def _arranged(edges: _Edges) -> InputGraph:
         summed = np.bincount(at, weights[kept], len(distinct)).astype(np.float64)
         if not np.isfinite(summed).all():
             raise BadInput(f"{WHERE}, weights", "a sum that is infinite", "smaller weights")
-    of_edges, kind = distinct % nodes, id_type(nodes)
+    of_edges, kind = distinct % nodes, cast(Any, id_type(nodes))
     csr = Csr(
         np.searchsorted(distinct, np.arange(nodes + 1) * nodes).astype(np.int64),
-        of_edges.astype(kind),  # type: ignore[arg-type]
-        np.bincount(of_edges, minlength=nodes).astype(kind),  # type: ignore[arg-type]
+        of_edges.astype(kind),
+        np.bincount(of_edges, minlength=nodes).astype(kind),
     )
     counts = int(np.count_nonzero(loops)), len(pairs) - len(distinct)
     return InputGraph(csr, edges.labels, summed, *counts)

@@ -195,7 +195,7 @@ class _Outgoing:
         for sources, *_ in graph.links():
             self._degrees += np.bincount(sources, minlength=graph.nodes)
         self._sorted = self._by_weight(graph) if graph.weighted else self._pairs(graph, tmp, budget)
-        self._left = [np.empty(0, np.int64)] * (1 + graph.weighted)
+        self._left: list[Positions] = [np.empty(0, np.int64)] * (1 + graph.weighted)
 
     @staticmethod
     def _pairs(graph: ExportedGraph, tmp: Path, budget: int) -> Iterator[list[Positions]]:

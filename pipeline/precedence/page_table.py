@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import duckdb
 import numpy as np
@@ -280,7 +280,7 @@ def _targets(graph: Csr, sources: Positions) -> Positions:
     """The nodes to which one of the sources links. Reads the graph once."""
     marked = np.zeros(graph.nodes, bool)
     marked[sources] = True
-    pieces = [np.empty(0, np.int64)]
+    pieces: list[Any] = [np.empty(0, np.int64)]
     for begin in range(0, graph.nodes, PIECE):
         bounds = graph.offsets[begin : begin + PIECE + 1].astype(np.int64)
         links = marked[graph.sources[bounds[0] : bounds[-1]]]

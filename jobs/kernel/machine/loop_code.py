@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -31,6 +31,9 @@ from crawlrank.jobs.kernel.machine.native import (
     processor,
     source_of,
 )
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 # The type of a number, (dtype, dimensions) of an array, or `tuple` before the kinds of its members
 Kind: TypeAlias = Any
@@ -76,20 +79,20 @@ def kind_of(value: object) -> Kind | None:
     return type(value)
 
 
-def address_by_interface(array: np.ndarray) -> int:
+def address_by_interface(array: npt.NDArray[Any]) -> int:
     """The address of the first element."""
     address: int = array.__array_interface__["data"][0]
     return address
 
 
-def address_by_struct(array: np.ndarray) -> int:
+def address_by_struct(array: npt.NDArray[Any]) -> int:
     """The address, read where numpy's C structure of an array has it, after the head of a Python
     object, in a sixth of the time."""
     return _read(id(array) + _HEAD).value
 
 
 @cache
-def address_function() -> Callable[[np.ndarray], int]:
+def address_function() -> Callable[[npt.NDArray[Any]], int]:
     """What gives the address of the first element of an array in the least time."""
     for probe in (np.empty(3), np.arange(9)[2:], np.frombuffer(b"read only", np.uint8)):
         if address_by_struct(probe) != address_by_interface(probe):
