@@ -26,7 +26,7 @@ def git(tree: Path, *words: str) -> None:
 
 @pytest.fixture
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name in ("MAKEFLAGS", "COUNT", "CRAWLRANK_SEED"):
+    for name in ("COUNT", "CRAWLRANK_SEED"):
         monkeypatch.delenv(name, raising=False)
     (tmp_path / "Makefile").write_text(MAKEFILE)
     (tmp_path / ".gitignore").write_text("work\nran\n")

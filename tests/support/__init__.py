@@ -4,3 +4,5 @@ those of OpenBLAS would spin while other tests run."""
 import os
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+for name in ("MAKEFLAGS", "MAKEOVERRIDES", "MFLAGS", "VENV"):  # of a make around the tests
+    os.environ.pop(name, None)
