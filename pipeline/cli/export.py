@@ -37,11 +37,14 @@ from crawlrank.pipeline.cli.parameters.options import (
 )
 from crawlrank.pipeline.cli.parameters.page_filters import filter_options, require_sources
 from crawlrank.pipeline.cli.parameters.types import Number
+from crawlrank.pipeline.precedence.bvgraph_files import files_of
 from crawlrank.pipeline.precedence.filters import Filter, PageFilters, conditions
 from crawlrank.pipeline.precedence.graph_formats import (
     BINARY_GRAPHS,
-    GRAPHS,
-    MATRIX,
+    BVGRAPH,
+    GRAPH_ENDINGS,
+    GRAPH_FORMS,
+    UNNAMED,
     NodesBy,
     nodes_beside,
 )
@@ -62,7 +65,6 @@ ENDINGS = ("csv", "jsonl", "parquet")  # that name a format; others say nothing
 
 
 PAGES = ("heritrix", *FORMATS)  # what lists pages
-GRAPH_ENDINGS = ("graphml", "gexf", "mtx")
 FOLDERS = ("text",)  # what is a folder of files
 
 
@@ -75,8 +77,8 @@ def format_option(*forms: str) -> Decorator:
     if "sites" in forms:
         text += (
             " sites: the table of a ranking of sites, .csv, .tsv or .parquet. cc-ranks: hosts or"
-            " domains as Common Crawl ranks them. graphml, gexf, mtx, edges, adjacency-parquet: the"
-            " graph of the pages. text: the files of the recipe."
+            " domains as Common Crawl ranks them. graphml, gexf, mtx, edges, adjacency-parquet,"
+            " bvgraph: the graph of the pages. text: the files of the recipe."
         )
     return click.option(
         "--format",
@@ -101,7 +103,7 @@ def _chosen(output: Path | None, form: str | None) -> tuple[Path, str]:
         output = STDOUT
     if form is None:
         ending = ending_of(output) if "." in output.name else ""
-        form = ending if ending in (*ENDINGS, *GRAPH_ENDINGS) else PAGES[0]
+        form = ending if ending in ENDINGS else GRAPH_ENDINGS.get(ending, PAGES[0])
     return output, form
 
 
@@ -109,7 +111,7 @@ def _chosen(output: Path | None, form: str | None) -> tuple[Path, str]:
 @work_option
 @ranking_option
 @output_option("File to write; with --format text a folder")
-@format_option(*PAGES, "sites", "cc-ranks", *GRAPHS, *FOLDERS)
+@format_option(*PAGES, "sites", "cc-ranks", *GRAPH_FORMS, *FOLDERS)
 @option(
     "--by",
     type=click.Choice(get_args(NodesBy)),
@@ -142,7 +144,7 @@ def export(
     """
     output, form = _chosen(output, form)
     folder = ranking_folder(work, ranking)
-    if form not in (*PAGES, *GRAPHS):
+    if form not in (*PAGES, *GRAPH_FORMS):
         _refuse_options_of_pages(form)
         if form == "sites":
             _write_sites(folder, output)
@@ -206,14 +208,16 @@ def export_precedence(
 def _require_forms(form: str, given: dict[str, bool]) -> None:
     """Refuse options that were given, and that the format does not have."""
     for name, is_given in given.items():
-        forms = GRAPHS if name == "--by" else (*ENDINGS, *GRAPHS)
+        forms = GRAPH_FORMS if name == "--by" else (*ENDINGS, *GRAPH_FORMS)
         if is_given and form not in forms:
             raise click.UsageError(f"{name} goes with {', '.join(forms)}, not with {form}")
 
 
 def _beside(output: Path, form: str) -> list[Path]:
-    """A file that is written beside the output of a graph."""
-    return [nodes_beside(output)] if form == MATRIX and output != STDOUT else []
+    """The files that are written beside the output of a graph."""
+    if form not in UNNAMED or output == STDOUT:
+        return []
+    return [nodes_beside(output), *(files_of(output)[1:] if form == BVGRAPH else ())]
 
 
 def _cut(
@@ -282,8 +286,10 @@ def _write_texts(work: Path, folder: Path) -> None:
 
 
 def _check_usage(form: str, output: Path) -> None:
+    if form == BVGRAPH and output == STDOUT:
+        raise click.UsageError(f"{form} is several files: name the first, NAME.graph")
     if form in BINARY_GRAPHS and output != STDOUT:
-        require_ending(output, "--output", ["parquet"], packed=False)
+        require_ending(output, "--output", [BINARY_GRAPHS[form]], packed=False)
     else:
         check_ending(output, (*ENDINGS, *GRAPH_ENDINGS), form, "--format")
     if form != "heritrix":
@@ -308,7 +314,7 @@ def _write(
         if form == "heritrix":
             counts, taken = _heritrix(ranked, output, tmp, options, filters, chosen)
         else:
-            if form in GRAPHS:
+            if form in GRAPH_FORMS:
                 from crawlrank.pipeline.precedence.exported_graph import export_graph as export
             else:
                 from crawlrank.pipeline.precedence.export import export_scores as export

@@ -7,6 +7,7 @@
     edges              `source<TAB>target`, a line a link, by labels
     adjacency-parquet  a row a node: its number, its columns, and `links`, the numbers of the nodes
                        that it links to
+    bvgraph            the files of WebGraph, see bvgraph_files.py
 
 Nodes are numbered from 0, in the order of their rows. Where links have weights, these are the
 attribute `weight`, the value of an entry, a third field, and the list `weights`. What is unknown of
@@ -32,6 +33,7 @@ import pyarrow.compute as pc
 from crawlrank.pipeline.data.datasets import STDOUT, csv_pieces, write_file, write_output
 from crawlrank.pipeline.data.graph import Positions
 from crawlrank.pipeline.data.pairs import distinct_pairs
+from crawlrank.pipeline.precedence.bvgraph_files import write_bvgraph
 from crawlrank.pipeline.precedence.score_formats import parquet_pieces
 
 BUDGET = 1 << 30  # bytes of links that are sorted in memory
@@ -219,18 +221,21 @@ class _Outgoing:
         return max(1, int(np.searchsorted(links, self._links_of_rows, side="right")))
 
     def take(self, number: int, count: int) -> list[pa.Array]:
-        """The lists of the next nodes."""
-        offsets = np.concatenate(([0], np.cumsum(self._degrees[number : number + count])))
-        wanted = int(offsets[-1])
+        """The lists of the next nodes, as columns."""
+        degrees, columns = self.lists(number, count)
+        offsets = pa.array(np.concatenate(([0], np.cumsum(degrees))), pa.int32())
+        return [pa.ListArray.from_arrays(offsets, pa.array(column)) for column in columns]
+
+    def lists(self, number: int, count: int) -> tuple[Positions, list[Positions]]:
+        """How many links each of the next nodes has, and their targets and weights."""
+        degrees = self._degrees[number : number + count]
+        wanted = int(degrees.sum())
         while len(self._left[0]) < wanted:
             more = next(self._sorted)
             self._left = [np.concatenate(pair) for pair in zip(self._left, more, strict=True)]
-        lists = [
-            pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(values[:wanted]))
-            for values in self._left
-        ]
+        columns = [values[:wanted] for values in self._left]
         self._left = [values[wanted:] for values in self._left]
-        return lists
+        return degrees, columns
 
 
 GRAPHS: dict[str, Callable[[ExportedGraph, Path], Iterator[bytes]]] = {
@@ -240,19 +245,33 @@ GRAPHS: dict[str, Callable[[ExportedGraph, Path], Iterator[bytes]]] = {
     "edges": _edges,
     "adjacency-parquet": adjacency,
 }
-BINARY_GRAPHS = ("adjacency-parquet",)
-MATRIX = "mtx"  # which has no place for names: a file beside it has them
+MATRIX, BVGRAPH = UNNAMED = "mtx", "bvgraph"  # which have names of nodes in a file beside
+GRAPH_FORMS = (*GRAPHS, BVGRAPH)
+GRAPH_ENDINGS = {"graphml": "graphml", "gexf": "gexf", "mtx": MATRIX, "graph": BVGRAPH}
+BINARY_GRAPHS = {"adjacency-parquet": "parquet", BVGRAPH: "graph"}  # and their endings
 
 
 def nodes_beside(output: Path) -> Path:
-    """The file of the nodes of a matrix."""
-    return output.with_name(f"{output.name.removesuffix('.gz').removesuffix('.mtx')}.nodes.csv")
+    """The file of the nodes of a graph that has no names."""
+    return output.with_name(re.sub(r"(\.mtx|\.graph)?(\.gz)?$", "", output.name) + ".nodes.csv")
 
 
 def write_graph(graph: ExportedGraph, form: str, output: Path, tmp: Path) -> None:
-    """Write the file, and beside a matrix in a file the rows of its nodes."""
-    write_output(GRAPHS[form](graph, tmp), output)
-    if form == MATRIX and output != STDOUT:
+    """Write the files of a format of GRAPH_FORMS."""
+    if form == BVGRAPH:
+        write_bvgraph(_lists(graph, tmp), output)
+    else:
+        write_output(GRAPHS[form](graph, tmp), output)
+    if form in UNNAMED and output != STDOUT:
         rows = (row.values() for batch in graph.rows() for row in batch.to_pylist())
         pieces = csv_pieces(graph.columns.names, rows)
         write_file(map(str.encode, pieces), nodes_beside(output))
+
+
+def _lists(graph: ExportedGraph, tmp: Path) -> Iterator[tuple[Positions, Positions]]:
+    outgoing, number = _Outgoing(graph, tmp, BUDGET, LINKS_OF_ROWS), 0
+    while number < graph.nodes:
+        count = outgoing.rows_of(number, graph.nodes - number)
+        degrees, (targets, *_) = outgoing.lists(number, count)
+        yield degrees, targets
+        number += count

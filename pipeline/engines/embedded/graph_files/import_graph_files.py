@@ -28,9 +28,13 @@ from crawlrank.pipeline.data.pairs import Pairs
 from crawlrank.pipeline.engines.embedded.columns import CapturesWriter, LinksWriter
 from crawlrank.pipeline.engines.embedded.gen_graph import write_graph
 from crawlrank.pipeline.engines.embedded.graph_files.recognition import source_of
-from crawlrank.pipeline.engines.embedded.graph_files.sources import Batches, GraphSource
+from crawlrank.pipeline.engines.embedded.graph_files.sources import PIECE, Batches, GraphSource
 from crawlrank.pipeline.engines.embedded.ids import SCHEMA as MAP_SCHEMA
-from crawlrank.pipeline.engines.embedded.text_files.import_graph import spelled, writing_names
+from crawlrank.pipeline.engines.embedded.text_files.import_graph import (
+    spelled,
+    write_names,
+    writing_names,
+)
 from crawlrank.pipeline.engines.embedded.text_files.import_text import Imported, import_files
 from crawlrank.pipeline.precedence.scored import insert
 from crawlrank.pipeline.workfolder.manifest import (
@@ -55,6 +59,7 @@ EDGES = """
     JOIN nodes s ON s.id = e.source JOIN nodes t ON t.id = e.target {order}
 """
 KEYED = pa.schema([(name, pa.string()) for name in ("id", "label", "key")])
+LOOPS = "edges of a node to itself"
 HALF = 2  # of the budget is the database's
 
 
@@ -86,6 +91,8 @@ def convert_graph(
     Raises BadInput for what is no graph, and for an edge whose node is not listed.
     """
     source, where, room = source_of(paths), ", ".join(map(str, paths)), budget // HALF
+    if source.numbered:
+        return GRAPH, _convert_numbers(source, source.numbered, output, budget, threads)
     with database(output, budget=room, threads=threads) as (db, _):
         _read(db, source, where)
         (are_uris,) = db.execute(ARE_URIS).fetchall()[0]
@@ -104,6 +111,18 @@ def convert_graph(
     counters = {**counters, **dropped, **source.counters}
     kept = {name: count for name, count in counters.items() if count}
     return URI_GRAPH if are_uris else GRAPH, Imported({"graph": nodes}, kept, [])
+
+
+def _convert_numbers(
+    source: GraphSource, nodes: int, output: Path, budget: int, threads: int
+) -> Imported:
+    counts = write_graph(
+        [source.pairs()], nodes, output / "graph", budget=budget, tmp=output, threads=threads
+    )
+    pieces = (range(begin, min(begin + PIECE, nodes)) for begin in range(0, nodes, PIECE))
+    write_names((pa.array(piece).cast(pa.string()) for piece in pieces), nodes, output)
+    counters = {"edges": counts.edges, "dangling": counts.dangling, LOOPS: counts.self_links}
+    return Imported({"graph": nodes}, {name: n for name, n in counters.items() if n}, [])
 
 
 def _read(db: duckdb.DuckDBPyConnection, source: GraphSource, where: str) -> None:
@@ -172,7 +191,7 @@ def _write_graph(
         "nodes": nodes,
         "edges": counts.edges,
         "dangling": counts.dangling,
-        "edges of a node to itself": counts.self_links,
+        LOOPS: counts.self_links,
     }
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.storage.arrow_files import open_parquet
 from crawlrank.pipeline.data.parquet import reading_parquet
+from crawlrank.pipeline.engines.embedded.graph_files.bvgraph import BvGraph
 from crawlrank.pipeline.engines.embedded.graph_files.edge_lists import (
     ENDINGS,
     CommonCrawl,
@@ -27,7 +28,7 @@ from crawlrank.pipeline.engines.embedded.graph_files.matrices import BANNER, Mat
 from crawlrank.pipeline.engines.embedded.graph_files.sources import GraphSource, head_of
 from crawlrank.pipeline.engines.embedded.graph_files.xml_graphs import XmlGraph
 
-PARQUET, TEXT, MATRIX, PICKLE = "parquet", "text", "mtx", "pickle"
+PARQUET, TEXT, MATRIX, BVGRAPH, PICKLE = "parquet", "text", "mtx", "bvgraph", "pickle"
 XML = re.compile(rb"<(?:\w+:)?(graphml|gexf)[\s>]")
 PICKLED = re.compile(rb"\x80[\x02-\x05]")
 PICKLES = ("pickle", "pkl", "gpickle", "picklez")
@@ -41,6 +42,8 @@ def form_of(path: Path) -> str | None:
         head = head_of(path)
     except OSError:
         return None
+    if path.suffix == ".graph" and path.with_suffix(".properties").exists():
+        return BVGRAPH
     if head.startswith(b"PAR1"):
         return PARQUET if _has_edges(path) else None
     if head.startswith(BANNER):
@@ -84,6 +87,8 @@ def source_of(paths: Sequence[Path]) -> GraphSource:
     if len(paths) > 1:
         cure = "Rank one graph in a run."
         raise BadInput(str(paths[1]), f"a second file of {form}", "one file of a graph", cure)
+    if form == BVGRAPH:
+        return BvGraph(first)
     return Matrix(paths) if form == MATRIX else XmlGraph(first, str(form))
 
 

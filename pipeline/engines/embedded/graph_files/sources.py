@@ -21,6 +21,7 @@ from typing import Any, BinaryIO, cast
 import pyarrow as pa
 
 from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.data.pairs import Pairs
 
 PIECE = 1 << 16  # edges at once
 EDGES = pa.schema([("source", pa.string()), ("target", pa.string())])
@@ -35,9 +36,12 @@ Batches = Iterator[pa.RecordBatch]
 
 class GraphSource(ABC):
     """A graph in files. counters: of what is left out, such as weights; complete after the last
-    edge. named: whether nodes have labels of their own, and all nodes are listed."""
+    edge. named: whether nodes have labels of their own, and all nodes are
+    listed. numbered: how many nodes there are, where numbers from 0 are the labels, and `pairs`
+    gives the edges."""
 
     named = True
+    numbered: int | None = None
 
     def __init__(self, paths: Sequence[Path]) -> None:
         self.paths = paths
@@ -45,6 +49,10 @@ class GraphSource(ABC):
 
     def nodes(self) -> Batches:
         """All nodes, as NODES, where the graph is `named`. To be read before the edges."""
+        return iter(())
+
+    def pairs(self) -> Iterator[Pairs]:
+        """The edges of a graph that is `numbered`."""
         return iter(())
 
     @abstractmethod
