@@ -152,8 +152,8 @@ def run(
 ) -> None:
     """ARCHIVES: WARC, ARC, WAT and WACZ files, folders of them, globs in quotes, s3:// and https://
     URLs; - for standard input; multi-WACZ (JSON); CDX and CDXJ indexes, for captures alone. Or a
-    graph: an edge list, Parquet, GraphML, GEXF, Matrix Market, BVGraph. Give none for a work folder of
-    `crawlrank step import-text`: the run continues from there.
+    graph: an edge list, Parquet, GraphML, GEXF, Matrix Market, BVGraph. Give none for a work folder
+    of `crawlrank step import-text`: the run continues from there.
 
     Run it again after an interruption, or with more archives: finished work is kept.
     """
