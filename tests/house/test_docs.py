@@ -152,7 +152,8 @@ WITH_COMMANDS = [page for page in PAGES if commands(page)]
 LONG = (
     *("agree.md", "aopic-lab.md", "archives.md", "audit.md", "estimate.md", "hosts.md"),
     *("inspect.md", "plan.md", "rankings.md", "several-crawls.md", "site.md", "take.md"),
-    "text-files.md",
+    *("text-files.md", "harmonic.md", "opic.md", "opic-hits.md", "hits.md", "link-weight.md"),
+    *("personalized.md", "compare.md", "elsewhere.md"),
 )
 
 

@@ -12,15 +12,22 @@ import contextlib
 import hashlib
 import os
 import stat
+import time
 from collections.abc import Callable, Iterator
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from pathlib import Path
 
+try:
+    import fcntl
+except ImportError:  # of Windows
+    fcntl = None  # type: ignore[assignment]
+
 BESIDE = "__pycache__"
 GIVEN = "native_code"  # what a wheel brings, beside the modules that it is made of
 _DIGEST = 32  # bytes of SHA-256 in front of the code
 _CODE = (".native", ".nbi", ".nbc")  # ours, and numba's two
+MOST_WAIT, PAUSE = 60.0, 0.02  # seconds
 _OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
@@ -57,6 +64,46 @@ def keep(module: str, name: str, code: bytes) -> None:
     for folder in _folders(module, make=True):
         if _written(folder, name, code):
             break
+
+
+@contextlib.contextmanager
+def alone(module: str, name: str, wait: float = MOST_WAIT) -> Iterator[None]:
+    """While this process makes the code for a file, others that need it wait for it: on a machine
+    of few cores, several would take several times as long. wait: seconds, at most. Where a folder
+    knows no locks, nobody waits."""
+    folder = next(_folders(module, make=True), None)
+    if fcntl is None or folder is None:
+        yield
+        return
+    path = folder / f"{name}.lock"
+    try:
+        file = path.open("wb")
+    except OSError:
+        yield
+        return
+    with file:
+        is_ours = _locked(file.fileno(), time.monotonic() + wait)
+        try:
+            yield
+        finally:
+            if is_ours:
+                with contextlib.suppress(OSError):
+                    path.unlink()
+
+
+def _locked(number: int, end: float) -> bool:
+    """Wait for the lock on a file, until the time has come. Whether it is there."""
+    while True:
+        try:
+            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= end:
+                return False
+            time.sleep(PAUSE)
+        except OSError:
+            return False
+        else:
+            return True
 
 
 def _folders(module: str, make: bool = False) -> Iterator[Path]:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from crawlrank.jobs.kernel.machine.kept_code import can_be_kept, keep, kept
+from crawlrank.jobs.kernel.machine.kept_code import alone, can_be_kept, keep, kept
 from crawlrank.jobs.kernel.machine.native import (
     GENERIC,
     loaded,
@@ -148,7 +148,7 @@ class LoopCode(NamedTuple):
         if contents is None:
             if not can_be_kept(module):
                 return None  # numba compiles in less time
-            with _making:
+            with _making, alone(module, name):
                 contents = kept(module, name) or self._made_and_kept(module, name)
         form, _, code = contents.partition(b"\n")
         return None if form == _NO_CODE else self._caller(form.decode(), code)

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 from importlib.util import find_spec
 from typing import Any, NamedTuple, TypeVar, cast
 
-from crawlrank.jobs.kernel.machine.kept_code import BESIDE, contents_of, keep, kept
+from crawlrank.jobs.kernel.machine.kept_code import BESIDE, alone, contents_of, keep, kept
 
 # What code calls where it raises, or gives memory back that it took; others begin with `Py`
 _FAILURES = {
@@ -87,8 +87,12 @@ class Native(NamedTuple):
 
     def made(self) -> NativeFunction:
         """The function; its code is kept where a folder can be written."""
-        code, name = self._code(), self._name()
-        keep(self.module, name, code)
+        name = self._name()
+        with alone(self.module, name):
+            code = kept(self.module, name)
+            if code is None:
+                code = self._code()
+                keep(self.module, name, code)
         return self._load(name, code)
 
     def entry(self) -> tuple[str, bytes]:

@@ -66,7 +66,8 @@ def exported(work: Path, form: str, folder: Path, *options: object) -> Path:
     return path
 
 
-@pytest.mark.parametrize("name", ["loopback", "odd"])
+@pytest.mark.few(2)
+@pytest.mark.parametrize("name", ["odd", "loopback"])
 @pytest.mark.parametrize("form", ["graphml", "gexf"])
 def test_networkx_reads_nodes_attributes_and_links(form: str, name: str, tmp_path: Path) -> None:
     work = crawl(name)
@@ -180,6 +181,7 @@ def test_text_work_folders_have_the_same_graph(tmp_path: Path) -> None:
     assert urls[0] == urls[1]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("by", ["host", "domain"])
 def test_hosts(by: str, tmp_path: Path) -> None:
     work, rows = crawl("loopback"), listed(crawl("loopback"))

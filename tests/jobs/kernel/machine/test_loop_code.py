@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,6 +17,7 @@ import numpy as np
 import pytest
 from support.paths import ROOT
 
+from crawlrank.jobs.kernel.machine.kept_code import alone
 from crawlrank.jobs.kernel.machine.loop_code import (
     LoopCode,
     address_by_interface,
@@ -234,7 +236,8 @@ def test_processes_at_once_make_the_same_and_others_load_it(tmp_path: Path) -> N
         )
 
     processes = [started() for _ in range(3)]
-    assert {process.communicate()[0] for process in processes} <= {"10.0 True\n", "10.0 False\n"}
+    said = sorted(process.communicate()[0] for process in processes)
+    assert said == ["10.0 False\n", "10.0 False\n", "10.0 True\n"]  # others wait for one
     (kept,) = (tmp_path / "__pycache__").glob("module.total-*")
     assert started().communicate()[0] == "10.0 False\n"
     kept.write_bytes(kept.read_bytes()[:-1])  # as a disk that is full leaves it
@@ -242,6 +245,27 @@ def test_processes_at_once_make_the_same_and_others_load_it(tmp_path: Path) -> N
     assert started().communicate()[0] == "10.0 False\n"
     assert [path.name for path in (tmp_path / "__pycache__").glob("*total*")] == [kept.name]
     assert not list((tmp_path / "__pycache__").glob("tmp*"))
+
+
+def test_who_needs_the_same_code_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    order, begun = list[str](), threading.Event()
+
+    def second() -> None:
+        begun.set()
+        with alone("no_module", "code"):
+            order.append("second")
+
+    waiting = threading.Thread(target=second)
+    with alone("no_module", "code"):
+        waiting.start()
+        assert begun.wait(600)
+        with alone("no_module", "other code"), alone("no_module", "code", wait=0.0):
+            order.append("in time, or without a wait")
+        order.append("first")
+    waiting.join()
+    assert order == ["in time, or without a wait", "first", "second"]
+    assert list((tmp_path / "crawlrank").iterdir()) == []
 
 
 GENERIC = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}

@@ -145,6 +145,7 @@ def seeds_within(name: str, seeds: int, log2m: int) -> int:
     return within
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("log2m", [6, 8])
 @pytest.mark.parametrize("name", FIVE)
 def test_errors_are_as_stated(name: str, log2m: int) -> None:

@@ -90,6 +90,10 @@ FILES: dict[str, tuple[Write, nx.Graph]] = {
 }  # fmt: skip
 
 
+QUICK = {"snap.txt", "gephi.csv", "list.tsv.gz", "numbers.parquet", "of-networkx.graphml",
+         "both-ways.gexf", "symmetric.mtx.gz"}  # fmt: skip
+
+
 def scores_of(work: Path) -> dict[str, float]:
     lines = ok("export", work, "--format", "jsonl").out.splitlines()
     return {row["key"]: row["score"] for row in map(json.loads, lines)}
@@ -104,7 +108,9 @@ def expected(graph: nx.Graph, *, listed: bool) -> dict[str, float]:
     return {str(k): v for k, v in zip(ranks.labels, ranks.scores.tolist(), strict=True)}
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name not in QUICK)) for name in FILES]
+)
 def test_one_command_ranks_a_graph(name: str, tmp_path: Path) -> None:
     write, graph = FILES[name]
     path, work = tmp_path / name, tmp_path / "work"
@@ -139,9 +145,8 @@ def test_a_graph_of_uris_has_keys_and_a_precedence_file(tmp_path: Path) -> None:
     assert (changed.code, "Name another folder" in changed.err) == (3, True), changed
 
 
-@pytest.mark.parametrize(
-    "form", ["graphml", "gexf", "mtx", "edges", "adjacency-parquet"]
-)  # fmt: skip
+@pytest.mark.few(2)
+@pytest.mark.parametrize("form", ["adjacency-parquet", "mtx", "edges", "graphml", "gexf"])
 def test_there_and_back_scores_are_the_same(form: str, tmp_path: Path) -> None:
     ending = {"edges": "tsv.gz", "adjacency-parquet": "parquet"}.get(form, form)
     path, back = tmp_path / f"graph.{ending}", tmp_path / "back"
