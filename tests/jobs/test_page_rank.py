@@ -223,6 +223,7 @@ def test_bits_inline(ranges: int, made: dict[int, list[int]], tmp_path: Path) ->
     check_bits(made, tmp_path, inline(tmp_path, ranges))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("reducers", "maps"), [(1, 5), (3, 1), (4, 17), MANY_PARTS])
 def test_bits_on_a_cluster(
     reducers: int, maps: int, made: dict[int, list[int]], tmp_path: Path

@@ -101,6 +101,7 @@ def by_jobs(
         return Counter(lines), set(map(parse_fold, folds)), +Counter(told.counters)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(20), deadline=None, suppress_health_check=list(HealthCheck))
 @given(crawls(), RULES)
 def test_jobs_do_what_the_definitions_say(
@@ -164,6 +165,7 @@ def _bytes(value: Any) -> Any:
     return value.encode() if isinstance(value, str) else value
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(20), deadline=None, suppress_health_check=list(HealthCheck))
 @given(crawls(), RULES)
 def test_columns_do_what_the_definitions_say(
@@ -172,6 +174,7 @@ def test_columns_do_what_the_definitions_say(
     assert by_embedded(*made, rules) == expected(*made, rules)
 
 
+@pytest.mark.slow
 def test_a_target_that_no_reference_of_its_kind_has_is_counted_by_both_engines() -> None:
     """Extraction writes no such line; a file made by hand may have it."""
     common = b"20240501000000", b"200", b"-", b"sha1:A"
@@ -273,6 +276,7 @@ def days_in(lines: Iterable[bytes]) -> set[int]:
     return {int(line.split()[0][-1:]) for line in lines if b"/day" in line}
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_one_table_of_cases_holds_for_python_sql_and_jobs(case: Case) -> None:
     links, captures = crawl_of(case.seen)

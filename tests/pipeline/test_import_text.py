@@ -120,6 +120,7 @@ def test_files_of_every_shape_and_many_parts(web: Path, more_web: Path, tmp_path
     same(recipe(again), expected)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("nodes", ["linked", "all"])
 @pytest.mark.parametrize("given", ["canonical", "input"])
 def test_links_of_keys(given: str, nodes: str, web: Path, more_web: Path, tmp_path: Path) -> None:
@@ -163,6 +164,7 @@ def oracle_scores(name: str) -> dict[bytes, float]:
     return {row.id: row.score for row in map(parse_graph_line, oracle(name))}
 
 
+@pytest.mark.slow
 def test_the_published_graph_gets_its_scores(tmp_path: Path) -> None:
     ok("step", "import-text", "--graph", ORACLE / "pr0.txt.gz", "--work", tmp_path / "work")
     found = recipe(tmp_path / "work", rounds=10)
@@ -252,6 +254,7 @@ def _is_text(line: bytes) -> bool:
     return True
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("separator", [" ", "\t"])
 def test_edges_with_the_source_first(separator: str, tmp_path: Path) -> None:
     edges = [("http://a/", "http://b/"), ("http://a/", "http://c/"), ("http://c/", "http://b/")]
@@ -274,6 +277,7 @@ def test_edges_with_the_source_first(separator: str, tmp_path: Path) -> None:
     assert found["pr0.txt"].splitlines()[1] == b"1\t1.0\tO:0"
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("option", ["--canonical-links", "--input-links"])
 def test_numbered_edges_with_the_source_first(option: str, tmp_path: Path) -> None:
     edges, ids = [(0, 1), (0, 2), (1, 2)], ["", "7\t"][option == "--input-links"]

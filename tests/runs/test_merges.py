@@ -92,6 +92,7 @@ def test_the_command_keeps_www_when_asked(runner: str, tmp_path: Path) -> None:
     assert out.read_text() == "example,b,www)/ example,a)/\n"
 
 
+@pytest.mark.slow
 def test_what_has_no_key_is_counted_and_shown(tmp_path: Path) -> None:
     bad = "http://b.example:99999/x"
     page = b'<a href="http://c.example/">'

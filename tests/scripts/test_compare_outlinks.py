@@ -134,6 +134,7 @@ def test_no_false_link_becomes_an_edge(archive: Path) -> None:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not SAMPLE_1.exists(), reason="no reference data here")
 def test_a_crawl_of_many_sites() -> None:
     found = compared(SAMPLE_1)

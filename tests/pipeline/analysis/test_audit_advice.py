@@ -174,6 +174,7 @@ def test_a_log_that_is_open(tmp_path: Path) -> None:
     assert OPEN in only
 
 
+@pytest.mark.slow
 def test_no_advice_on_queues_where_a_script_has_checked_them(tmp_path: Path) -> None:
     file = written(tmp_path / "precedence.txt", FILE)
     by_host = sorted(BEST, key=lambda uri: (uri.split("/")[2], LISTED[uri]))
@@ -265,6 +266,7 @@ def test_what_heritrix_noted_is_told_for_certain(name: str, tmp_path: Path) -> N
     assert len(said) == len(expected)
 
 
+@pytest.mark.slow
 def test_counts_of_what_heritrix_noted(tmp_path: Path) -> None:
     fetches = [
         *noted(BEST[:10], UNLISTED), *noted(BEST[70:80]), *noted(BEST[30:35], hops="L"),
@@ -282,6 +284,7 @@ def test_counts_of_what_heritrix_noted(tmp_path: Path) -> None:
     assert "listed, with the precedence of the file       20" in shown
 
 
+@pytest.mark.slow
 def test_a_log_without_annotations(tmp_path: Path) -> None:
     file = written(tmp_path / "precedence.txt", FILE)
     path = written(tmp_path / "crawl.log", log(seeds(BEST)))

@@ -318,6 +318,7 @@ def test_the_picture(tmp_path: Path) -> None:
     assert (said.code, "must end in .png or .svg" in said.err) == (2, True)
 
 
+@pytest.mark.slow
 def test_nothing_in_order_can_be_drawn_too(tmp_path: Path) -> None:
     path = written(tmp_path / "crawl.log", log([("http://h/robots.txt", "P")]))
     said = ok("audit", PREC, path, "--plot", tmp_path / "empty.png").out

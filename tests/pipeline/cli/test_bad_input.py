@@ -91,6 +91,7 @@ def test_a_truncated_archive_is_damage_and_no_error(web: Path, tmp_path: Path) -
     assert "offset" in strict.err
 
 
+@pytest.mark.slow
 def test_no_page_links_anywhere(tmp_path: Path) -> None:
     path = write_warc(tmp_path / "one.warc", {"http://a.example/": []})
     said = crawlrank("run", path, "--work", tmp_path / "work", "--quiet", *INLINE)
@@ -122,6 +123,7 @@ def test_odd_webs_are_ranked(name: str, tmp_path: Path) -> None:
     assert found["graph"].count(b"\tO:dummy\n") == nodes + 1
 
 
+@pytest.mark.slow
 def test_escape_sequences_of_uris_stay_inside(tmp_path: Path) -> None:
     """`checked` looks at the output of each command."""
     evil = "http://a.example/\x1b[2J\x1b]0;owned\x07\x9b31m\u202e[bold]"
@@ -471,6 +473,7 @@ def test_the_damaged_samples_are_read_to_their_end(tmp_path: Path) -> None:
     assert not damage["not-chunked.warc.gz"]  # its body is read as what it is
 
 
+@pytest.mark.slow
 def test_archives_named_from_another_folder(
     web: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -343,6 +343,7 @@ def test_one_archive_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
     assert f"crawlrank: {path}: 'junk' at its beginning" in said.err
 
 
+@pytest.mark.slow
 def test_not_all_of_many_archives_are_named(tmp_path: Path) -> None:
     for number in range(25):
         (tmp_path / f"{number:02}.warc.gz").write_bytes(b"")
@@ -384,6 +385,7 @@ def test_the_summary_of_lint_agrees_with_its_outcome(
     assert outcome in said.err
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("more", "words"),
     [((), "2, among the links"), (("--nofollow", "drop"), "2, left out")],

@@ -66,6 +66,7 @@ def test_the_examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert ok("lab", "watch").code == 0  # a page of an earlier time is replaced
 
 
+@pytest.mark.slow
 def test_standard_output_is_the_page_alone(tmp_path: Path) -> None:
     """Also where the locale has no UTF-8: the scripts' digests are those of its bytes."""
     said = subprocess.run(
@@ -90,6 +91,7 @@ def test_a_graph_of_a_file(tmp_path: Path) -> None:
     assert "&lt;graph&gt;.txt" in page
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("how", [(), INLINE], ids=["embedded", "inline"])
 def test_a_neighbourhood(how: tuple[str, ...], tmp_path: Path) -> None:
     archive = write_warc(tmp_path / "web.warc.gz", WEB)

@@ -80,6 +80,7 @@ class Naive:
         return heap[0][1]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("edges", EDGES)
 @settings(max_examples=examples(60), deadline=None)
 @given(graphs(), st.integers(0, 5))
@@ -96,6 +97,7 @@ def test_importance_without_edges_to_the_virtual_page_is_pagerank() -> None:
     assert np.abs(apart).sum() < 1e-10
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("edges", EDGES)
 @pytest.mark.parametrize("policy", ["random", "greedy", "cycle"])
 @pytest.mark.parametrize("weighted", [False, True])

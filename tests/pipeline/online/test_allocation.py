@@ -64,6 +64,7 @@ def test_so_do_very_many_pages_whose_price_a_sample_guesses(objective):
     assert (gains[~fetched] <= price * (1 + 1e-6)).all()
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(60), deadline=None)
 @given(MANY, NUMBERS, st.sampled_from([*OBJECTIVES]), st.floats(0.01, 2))
 def test_pages_at_their_limit_may_gain_more(pairs, budget, objective, share):
@@ -191,6 +192,7 @@ def test_the_mean_of_freshness_is_that_of_its_integral(shape, rate):
     assert fresh == pytest.approx(by_integral(shape, 0.7, rate), rel=1e-3)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(200), deadline=None)
 @given(st.lists(st.tuples(NUMBERS, NUMBERS, SHAPES), min_size=1, max_size=40), NUMBERS)
 def test_unknown_rates_gain_the_same_too(rows, budget):

@@ -215,6 +215,7 @@ def pages() -> st.SearchStrategy[list[list[Visit]]]:
     return st.lists(page, min_size=10, max_size=40)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(20), deadline=None)
 @given(pages())
 def test_visits_are_compared_as_defined(made: list[list[Visit]]) -> None:

@@ -37,6 +37,7 @@ def rows_of(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(stream, strict=True))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("engine", ["columns", "text"])
 def test_csv_has_every_page_once_as_the_datasets_say(
     engine: str, works: dict[str, Path], tmp_path: Path
@@ -155,6 +156,7 @@ def test_the_ending_says_the_format(
     assert (tmp_path / name).read_bytes() == (tmp_path / "same" / name).read_bytes()
 
 
+@pytest.mark.slow
 def test_a_pipe_gets_the_pages(works: dict[str, Path]) -> None:
     for form in ("seeds", "heritrix"):
         given = "export", works["text"], "--format", form

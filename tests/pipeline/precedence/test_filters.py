@@ -265,6 +265,7 @@ def test_pages_linked_from_a_host(host: str, exported: Exported) -> None:
     assert scores["key"].to_pylist() == [row["key"] for row in left]
 
 
+@pytest.mark.slow
 def test_pages_that_an_earlier_run_does_not_know(tmp_path: Path) -> None:
     options = ("--nodes", "all", "--no-validate")
     earlier, later = (finished(crawl(tmp_path), *options) for crawl in (first_crawl, second_crawl))
@@ -279,6 +280,7 @@ def test_pages_that_an_earlier_run_does_not_know(tmp_path: Path) -> None:
     assert ok(*given, "--new-since", text).out == said.out
 
 
+@pytest.mark.slow
 def test_runs_with_other_keys_are_not_compared(tmp_path: Path) -> None:
     kept_www = finished(LOOPBACK, "--keep-www")
     given = "export", finished(LOOPBACK), "--output", tmp_path / "p.txt", "--new-since"
@@ -288,6 +290,7 @@ def test_runs_with_other_keys_are_not_compared(tmp_path: Path) -> None:
     assert (said.code, str(tmp_path / "none") in said.err) == (3, True)
 
 
+@pytest.mark.few(1)
 def test_every_format_is_filtered(exported: Exported, tmp_path: Path) -> None:
     options = ("--type", "html", "--top", "9")
     left = [row for row in exported.rows if KINDS["html"](row)][:9]
@@ -335,6 +338,7 @@ def test_conflicting_filters_say_what_each_leaves(exported: Exported, tmp_path: 
     assert not output.exists()
 
 
+@pytest.mark.few(1)
 def test_a_part_keeps_its_classes(exported: Exported) -> None:
     """Classes are cut before filters: those of the part are those of the whole list."""
     host = exported.rows[0]["host"]
@@ -468,6 +472,7 @@ def test_seeds_that_a_crawler_would_misread_are_left_out(tmp_path: Path) -> None
     assert re.search(r"left out: no seed, for a blank or a # in it +1\n", said.err)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("form", ["jsonl", "seeds", "nutch"])
 def test_standard_output_has_what_a_file_has(form: str, tmp_path: Path) -> None:
     given = "export", "--work", finished(LOOPBACK), "--format", form, "--output"
@@ -477,6 +482,7 @@ def test_standard_output_has_what_a_file_has(form: str, tmp_path: Path) -> None:
     assert "count" in said.err
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("form", ["csv", "heritrix", "parquet"])
 def test_standard_output_of_a_process_has_what_a_file_has(form: str, tmp_path: Path) -> None:
     """And nothing else is written."""
@@ -489,6 +495,7 @@ def test_standard_output_of_a_process_has_what_a_file_has(form: str, tmp_path: P
     assert [path.name for path in tmp_path.iterdir()] == ["new"]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("form", ["heritrix", "jsonl", "parquet"])
 def test_a_reader_that_leaves_ends_it(form: str) -> None:
     given = "export", "--work", finished(LOOPBACK), "--format", form, "--output", "-"

@@ -82,6 +82,7 @@ def test_networkx_reads_nodes_attributes_and_links(form: str, name: str, tmp_pat
     assert Counter(edges) == Counter(links_of(work, rows))
 
 
+@pytest.mark.slow
 def test_igraph_reads_graphml(tmp_path: Path) -> None:
     work = crawl("odd")
     rows = listed(work)
@@ -92,6 +93,7 @@ def test_igraph_reads_graphml(tmp_path: Path) -> None:
     assert edges == links_of(work, rows)
 
 
+@pytest.mark.slow
 def test_scipy_reads_the_matrix(tmp_path: Path) -> None:
     work, rows = crawl("loopback"), listed(crawl("loopback"))
     matrix = mmread(exported(work, "mtx", tmp_path))
@@ -104,6 +106,7 @@ def test_scipy_reads_the_matrix(tmp_path: Path) -> None:
     assert scores == pytest.approx([row["score"] for row in rows], rel=1e-8)
 
 
+@pytest.mark.slow
 def test_edges_by_uri(tmp_path: Path) -> None:
     work, rows = crawl("loopback"), listed(crawl("loopback"))
     path = tmp_path / "links.tsv.gz"
@@ -113,6 +116,7 @@ def test_edges_by_uri(tmp_path: Path) -> None:
     assert gzip.decompress(path.read_bytes()).count(b"\n") == web.number_of_edges()
 
 
+@pytest.mark.slow
 def test_adjacency(tmp_path: Path) -> None:
     work, rows = crawl("loopback"), listed(crawl("loopback"))
     table = pq.read_table(exported(work, "adjacency-parquet", tmp_path))
@@ -136,6 +140,7 @@ def test_adjacency_of_whatever_fits(budget: int, links: int, tmp_path: Path) -> 
     assert pq.read_table(io.BytesIO(b"".join(pieces)))["links"].to_pylist() == expected
 
 
+@pytest.mark.slow
 def test_filters_take_a_part_with_the_links_within(tmp_path: Path) -> None:
     work, part = crawl("loopback"), ("--top", 12, "--captured")
     rows = listed(work, *part)
@@ -147,6 +152,7 @@ def test_filters_take_a_part_with_the_links_within(tmp_path: Path) -> None:
     assert edges == links_of(work, rows) != set()
 
 
+@pytest.mark.slow
 def test_the_neighbourhood_of_pages(tmp_path: Path) -> None:
     work, rows = crawl("loopback"), listed(crawl("loopback"))
     every = links_of(work, rows)
@@ -168,6 +174,7 @@ def test_the_neighbourhood_of_pages(tmp_path: Path) -> None:
     assert said.code == 3
 
 
+@pytest.mark.slow
 def test_text_work_folders_have_the_same_graph(tmp_path: Path) -> None:
     given = ("--no-validate",)
     arrays, text = (finished(LOOPBACK, *given, *more) for more in ((), INLINE))
@@ -248,6 +255,7 @@ def test_a_graph_without_links(form: str, tmp_path: Path) -> None:
         assert len(read(io.BytesIO(output))) == 3
 
 
+@pytest.mark.slow
 def test_usage(tmp_path: Path) -> None:
     work, out = crawl("loopback"), tmp_path / "g.gexf"
     for words, why in (

@@ -74,6 +74,7 @@ def test_heritrix_own_precedence_files() -> None:
     assert len(load(HERITRIX / "precedence2-selftest-rank.txt")) > 3
 
 
+@pytest.mark.slow
 def test_one_bad_line_after_many_good_ones_stores_nothing() -> None:
     good = b"".join(b"http://h.example/%d 5\n" % number for number in range(30_000))
     assert len(load(good)) == 30_000
@@ -101,6 +102,7 @@ def test_a_line_end_between_two_chunks_is_one(tmp_path: Path) -> None:
     assert [line.end for line in read_lines(path)] == ["\r\n", ""]
 
 
+@pytest.mark.slow
 def test_a_line_without_end_is_not_read_into_memory(tmp_path: Path) -> None:
     path = tmp_path / "bomb.gz"
     path.write_bytes(gzip.compress(b"a" * (4 * MAX_LINE)))

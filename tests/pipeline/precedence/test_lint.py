@@ -155,6 +155,7 @@ def test_the_verdict_on_mixed_lines_is_the_loaders(lines: list[str]) -> None:
     assert summary.lines == len(list(read_lines(source)))
 
 
+@pytest.mark.slow
 @given(st.sampled_from([line for line, _, _ in LINES]) | st.text(max_size=20))
 def test_the_short_cut_agrees_with_the_model(line: str) -> None:
     if good := module._good_entry(line):

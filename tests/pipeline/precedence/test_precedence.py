@@ -171,6 +171,7 @@ OPTIONS = [
 ]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_every_option(tmp_path: Path, options: PrecedenceOptions) -> None:
     scores = {**SCORES, "g)/": 1.5, "h)/": 1.5 + 1e-10, "i)/": 1.5 + 1e-7}  # h ties, i does not
@@ -313,6 +314,7 @@ URIS = st.builds(
 ).filter(lambda uri: isinstance(uri, bytes))
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(40))
 @given(st.data())
 def test_hostile_uris(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:

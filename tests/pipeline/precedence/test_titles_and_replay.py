@@ -88,6 +88,7 @@ def test_lists_have_both(work: Path, prefix: str, tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.few(1)
 def test_lists_are_as_before_where_nothing_is_asked_for(work: Path, tmp_path: Path) -> None:
     assert {row[1] for row in listed(work, tmp_path / "pages.jsonl").values()} == {None}
     plain = finished(write_records(tmp_path / "plain.warc", MADE), "--no-validate")
@@ -105,6 +106,7 @@ def test_filters_leave_both(work: Path, tmp_path: Path) -> None:
     assert len(rows) == 2
 
 
+@pytest.mark.few(1)
 def test_programs_get_them(work: Path) -> None:
     opened = library.open(work)
     titles = opened.captures().select(["uri", "timestamp", "title"]).to_pylist()
@@ -131,6 +133,7 @@ def test_explain_shows_the_title(work: Path, tmp_path: Path) -> None:
     assert [row["title"] for row in document["captures"]] == ["newer", "between", "older"]
 
 
+@pytest.mark.few(1)
 def test_the_report_shows_both(work: Path, tmp_path: Path) -> None:
     page, document = tmp_path / "report.html", tmp_path / "report.json"
     ok("report", work, "--output", page, "--json", document, "--replay", PREFIX, "--quiet")
@@ -172,6 +175,7 @@ def test_other_formats_have_no_links(work: Path, tmp_path: Path) -> None:
         assert f"not with {form}" in said.err
 
 
+@pytest.mark.slow
 def test_titles_later_are_read_from_the_archives_again(tmp_path: Path) -> None:
     archive, work = write_records(tmp_path / "made.warc", MADE), tmp_path / "work"
     ok("run", archive, "--work", work, "--no-validate", "--quiet")

@@ -103,6 +103,7 @@ def test_no_certificate_is_exceeded_on_larger_graphs(policy: Policy, seed: int) 
         assert result.history[-1].visits == sweeps * graph.nodes
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("policy", POLICIES)
 @settings(max_examples=examples(60), deadline=None)
 @given(graphs(max_nodes=6))

@@ -130,6 +130,7 @@ def test_records_side_by_side_are_one_request(web: WebServer, tmp_path: Path) ->
     assert len(web.asked) == runs < len(both)
 
 
+@pytest.mark.slow
 def test_a_run_on_an_index_is_a_run_on_its_records(tmp_path: Path) -> None:
     """From standard input, with archives in a folder; also when the run is given again."""
     (tmp_path / FOLDER).mkdir(parents=True)
@@ -149,6 +150,7 @@ def test_a_run_on_an_index_is_a_run_on_its_records(tmp_path: Path) -> None:
     assert Path(entry["path"]).parent == tmp_path / "ranges/archives"
 
 
+@pytest.mark.slow
 def test_one_command_from_a_query_to_a_ranking(web: WebServer, tmp_path: Path) -> None:
     """The server of the index gives no ranges and no size, as Common Crawl's."""
     index = "\n".join(line(LOOPBACK, *each) for each in ranges_of(LOOPBACK)).encode()
@@ -291,6 +293,7 @@ def test_clusters_take_no_index_and_no_input(tmp_path: Path) -> None:
         assert (said.code, "for a cluster" in said.err) == (3, True)
 
 
+@pytest.mark.slow
 def test_a_run_on_standard_input_is_that_on_its_files(tmp_path: Path) -> None:
     first, second = (
         write_warc(tmp_path / "a.warc.gz", WEB),
@@ -371,6 +374,7 @@ def test_no_estimate_is_made_of_an_index(tmp_path: Path) -> None:
     assert str(tmp_path) not in said.out.partition("archives (1)")[2].partition("in all")[0]
 
 
+@pytest.mark.slow
 def test_a_server_that_is_busy_is_asked_again_and_a_missing_archive_is_no_damage(
     web: WebServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -56,6 +56,7 @@ BODIES = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(
     BODIES,
     st.sampled_from([name for name in WRAPPINGS if not name.endswith("blocks")]),

@@ -79,6 +79,7 @@ def whole(frame: bytes) -> bool:
         return False
 
 
+@pytest.mark.slow
 def test_real_and_changed_records_are_the_same() -> None:
     rng, known = random.Random(3), [*members(), *ORDINARY, *OTHERS]
     ordinary = changed = 0

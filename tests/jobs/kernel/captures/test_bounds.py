@@ -133,6 +133,7 @@ def test_an_attribute_longer_than_any_uri() -> None:
     assert counters["links"] >= 2
 
 
+@pytest.mark.slow
 def test_pieces_are_small_however_many_attributes_there_are() -> None:
     tag = b"<p " + b" ".join(b"a%d" % number for number in range(1500)) + b">"
     parts = list(pieces(tag * 1500, frozenset([b"href"])))
@@ -177,6 +178,7 @@ print(counters["captures"], counters["damage"])
 """
 
 
+@pytest.mark.slow
 def test_memory_is_bounded_whatever_comes(tmp_path: Path) -> None:
     """Bodies and a record of more than the process may hold at all, its libraries included."""
     records = [LAST]
@@ -191,6 +193,7 @@ def test_memory_is_bounded_whatever_comes(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "6 5\n"), done.stderr
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("more", [0, 1, 7])
 def test_documents_in_srcdoc_up_to_their_bound(more: int) -> None:
     framed = "<iframe srcdoc='<a href=/in>'></iframe>" * (MOST_FRAMED + more)

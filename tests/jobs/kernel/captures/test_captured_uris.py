@@ -149,6 +149,7 @@ def test_crawl_logs(tmp_path: Path) -> None:
     assert not seen.kinds
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("runner", ["embedded", "inline"])
 def test_a_run_ranks_both_pages(tmp_path: Path, runner: str) -> None:
     page = LATIN1 % b"iso-8859-1" + b'<a href="/s?q=\xe9">1</a><a href="/s?q=\xe8">2</a>'

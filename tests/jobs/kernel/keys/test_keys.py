@@ -104,6 +104,7 @@ ANY_PIECES = st.lists(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(1000), deadline=None)
 @given(st.sampled_from(["http://", "https://", "http://www.a.example/"]), ANY_PIECES)
 @example("http://http://www.", ["a.example", "/"])
@@ -178,6 +179,7 @@ def test_surt_loads_no_http_client_and_leaves_its_module_as_it_is() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, cwd=root)
 
 
+@pytest.mark.slow
 def test_keys_are_those_of_the_surt_package_alone() -> None:
     """Another Python, in which surt is as installed; this package is not on its path."""
     uris = [text for text in TEXTS if re.match("https?:", text) and text.isascii()]

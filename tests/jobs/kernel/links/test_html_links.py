@@ -293,6 +293,7 @@ def test_charsets() -> None:
     assert found(b"\xff\xfe" + html.encode("utf-16-le"))[0][0] == "http://h/d/%C3%A9?%C3%A9"
 
 
+@pytest.mark.slow
 @given(st.binary())
 def test_any_bytes_are_a_page(body: bytes) -> None:
     for target, *_ in html_links(body, PAGE):

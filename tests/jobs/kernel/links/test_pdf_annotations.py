@@ -87,6 +87,7 @@ REFERENCES = {
 }
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("base", ["", "http://b/c/", "7 0 R"])
 def test_the_base_of_the_catalogue(base: str) -> None:
     annotations = (link(uri_action(f"({uri})")) for uri in REFERENCES)
@@ -111,6 +112,7 @@ def test_odd_bases(base: str, target: str | None) -> None:
 REPLACED = (b"null", b"7", b"true", b"[]", b"<<>>", b"%d 0 R", b"998 0 R", b"99 0 R")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", range(examples(20)))
 def test_each_object_replaced(seed: int) -> None:
     """All links stay but those that need it; those of all pages, if no page is in the tree."""

@@ -144,6 +144,7 @@ def test_numba_calls_a_loop_for_other_arguments() -> None:
     assert loop(largest)(np.array([2**63, 1], np.uint64)) == 2**63
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("function", [room, rising])
 def test_numba_calls_loops_that_allocate(function: Callable[..., Any]) -> None:
     kinds = (kind_of(3),)
@@ -158,6 +159,7 @@ def new_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     return loop(FunctionType(largest.__code__, {"__name__": "of_no_file"}))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["cfunc", "carray", "njit"])
 def test_numba_calls_a_loop_where_it_cannot_make_its_code(
     name: str, monkeypatch: pytest.MonkeyPatch, new_loop: Any

@@ -146,6 +146,7 @@ def hostile_pages(draw: st.DrawFn) -> bytes:
     return "".join([*parts, "<a href=/end>"]).encode()
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(400))
 @given(hostile_pages(), st.booleans())
 def test_a_hostile_page_gives_the_same_links_whatever_its_size(html: bytes, nav: bool) -> None:

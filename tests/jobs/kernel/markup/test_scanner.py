@@ -57,6 +57,7 @@ def in_pages(case: dict[str, Any]) -> Iterator[str]:
     yield f"<a {text} href=x>x</a><a{text} href=y>"
 
 
+@pytest.mark.slow
 def test_the_cases_of_html5lib_make_the_links_of_lexbor() -> None:
     decided = total = 0
     every = [*cases()]

@@ -145,6 +145,7 @@ def check_without_allowance(
     assert apart <= Fraction(sums.probability_certificate)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("seed", range(examples(30)))
 def test_certificates_hold_to_the_last_bit_and_are_never_0(seed: int) -> None:
     rng = random.Random(seed)
@@ -205,6 +206,7 @@ def test_blocks_of_a_tally_do_not_show() -> None:
     assert found[0]["dangling"] == 34
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", NAMED)
 def test_the_certificates_reach_zero(name: str) -> None:
     """They fall as 0.85^k: 200 rounds leave nothing but rounding, with a sharp shift."""

@@ -122,6 +122,7 @@ def test_hosts_are_those_of_the_pages(document: dict[str, Any]) -> None:
         assert sum(row["classes"]) == row["pages"]
 
 
+@pytest.mark.slow
 def test_engines_agree(document: dict[str, Any], text_work: Path) -> None:
     other = report_of(text_work)
     for name in ("input", "links", "graph", "captured_hosts"):
@@ -149,6 +150,7 @@ def test_other_rankings_agree_as_agree_says(work: Path, document: dict[str, Any]
     assert first["rounds"]["method"] == "HITS"
 
 
+@pytest.mark.slow
 def test_changes_are_those_of_diff(work: Path) -> None:
     older = finished(CRAWLS / "crawl-1.warc.gz")
     changes = report_of(work, "--against", older, "--ranking", "run")["changes"]
@@ -328,6 +330,7 @@ def test_many_rounds_are_thinned_out(tmp_path: Path) -> None:
     assert "rounds are shown" in page
 
 
+@pytest.mark.slow
 def test_a_stale_ranking_is_left_out_unless_it_is_asked_for(tmp_path: Path) -> None:
     older = ranked(finished(CRAWLS / "crawl-1.warc.gz"), "--method", "hits")
     work = copy_of(older, tmp_path / "w")

@@ -176,6 +176,7 @@ def test_numbers_of_spellings_in_order(tmp_path: Path) -> None:
     assert list(numbered(tmp_path, batches, 2)) == batches
 
 
+@pytest.mark.slow
 def test_flips_in_a_checkpoint(tmp_path: Path) -> None:
     """Either the very same state, or none: zip's checksum is looked at after the last byte."""
     path, of = tmp_path / "checkpoint.npz", {"nodes": 3}
@@ -271,6 +272,7 @@ def check_all(sections: Sections, plan: Plan) -> None:
     check_lines(where, sections["nodes"], local, outgoing, sections["targets"])
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("section", ["outgoing", "local", "linking", "state", "nodes", "targets"])
 def test_sections_of_another_partition(section: str, packed: tuple[list[Sections], Plan]) -> None:
     """Whole, and in the wrong place: no loop goes by them."""

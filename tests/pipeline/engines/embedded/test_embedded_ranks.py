@@ -134,6 +134,7 @@ def test_certificates_hold(graph: Graph, threads: int, tolerance: float) -> None
     assert got.dummy + math.fsum(got.scores) == pytest.approx(graph.nodes + 1, rel=1e-14)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(100))
 @given(graphs(max_nodes=7), st.integers(1, 3), st.integers(1, 12))
 def test_every_sweep_tells_the_truth(graph: Graph, threads: int, sweeps: int) -> None:

@@ -123,6 +123,7 @@ def test_the_certificate_bounds_the_distance_from_the_singular_pair(
     assert last["theta"] == pytest.approx(values[0] ** 2, rel=tolerance)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(10), deadline=None, suppress_health_check=list(HealthCheck))
 @given(graph=graphs(), data=st.data())
 def test_any_graph(graph: Graph, data: st.DataObject) -> None:
@@ -192,6 +193,7 @@ def test_going_on_after_each_round(
     assert (hubs_beside(ranks) == hubs_beside(whole)).all()
 
 
+@pytest.mark.slow
 def test_rounds_that_are_not_enough(web: Path, tmp_path: Path, launcher: Launcher) -> None:
     """Also between probes, the scores that are kept are those of the last pass."""
     for most in (2, 7):

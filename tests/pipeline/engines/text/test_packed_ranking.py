@@ -182,6 +182,7 @@ def test_ids_with_gaps_and_scores_of_a_round_before(tmp_path: Path, launcher: La
     check(sparse, ranks, rounds, 1e-9)
 
 
+@pytest.mark.slow
 def test_far_fewer_rounds_than_plain_ones(tmp_path: Path, launcher: Launcher) -> None:
     """Hosts in a ring, each a chain of pages that link back and forth: slow without steering."""
     hosts, pages = 40, 25

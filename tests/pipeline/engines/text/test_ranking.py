@@ -123,6 +123,7 @@ def test_too_few_rounds_keep_their_scores(graph: Path, tmp_path: Path, launcher:
     assert scores(tmp_path / "rounds" / "round-3") == scores_after(3, GRAPH)
 
 
+@pytest.mark.slow
 def test_going_on_gives_the_same_bytes(graph: Path, tmp_path: Path, launcher: Launcher) -> None:
     whole, all_rounds = rank(graph, tmp_path / "whole", launcher, Stop(9))
     _, some = rank(graph, tmp_path / "parts", launcher, Stop(4))

@@ -84,6 +84,7 @@ def test_a_score_is_1_and_what_hubs_give(name: str) -> None:
     assert solution.scores == pytest.approx(sums, rel=1e-9)
 
 
+@pytest.mark.slow
 @given(graphs(max_nodes=8), st.integers(0, 100))
 def test_certificate_and_eta_bound_the_error(graph: Graph, seed: int) -> None:
     relevance = some_relevance(graph, seed)

@@ -64,6 +64,7 @@ def test_named_graphs(name: str) -> None:
     require_exact(NAMED[name], solved(NAMED[name]))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("ids", [np.uint32, np.uint64])
 def test_more_pages_than_searches_at_once(ids: type) -> None:
     graph = web_like(2 * LANES + 70, seed=5)
@@ -102,6 +103,7 @@ def test_all_threads_end_with_the_first_that_fails() -> None:
     assert len(calls) == 2
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("nodes", [2, 3, 100, 3000])
 def test_rounding_is_within_its_bound(nodes: int) -> None:
     """A chain has the most distances for its pages."""
@@ -202,6 +204,7 @@ def test_small_balls_are_exact_at_any_distance() -> None:
     assert found.more["reach"].tolist() == exact.reach.tolist() == list(range(pages))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("log2m", [6, 10])
 def test_counts_have_no_bias(log2m: int) -> None:
     """The mean over hashes is right to a tenth of the deviation, from one page to many."""

@@ -54,6 +54,7 @@ def test_degrees_of_small_graphs(graph: Graph, piece: int, ids: type) -> None:
     assert csr.outdegrees.tolist() == graph.outdegrees.tolist()  # still in their order
 
 
+@pytest.mark.slow
 def test_degrees_of_a_larger_graph_with_hubs() -> None:
     graph = web_like(20_050, seed=6, degree=40)
     counts = np.bincount(graph.targets, minlength=graph.nodes)
@@ -148,6 +149,7 @@ def test_gini_of_a_power_law() -> None:
     assert gini((1 - quantiles) ** (-1 / 3)) == pytest.approx(1 / 5, rel=1e-3)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("work", "size"),
     [(partial(indegrees, piece=1 << 12), 4), (outdegrees, 4), (reciprocity, 0)],

@@ -60,6 +60,7 @@ def read_impatiently(url: str) -> bytes:
         return file.read()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "options",
     [

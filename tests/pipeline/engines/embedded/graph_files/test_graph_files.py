@@ -123,6 +123,7 @@ def test_one_command_ranks_a_graph(name: str, tmp_path: Path) -> None:
     assert "page-rank: unchanged" in again.err
 
 
+@pytest.mark.slow
 def test_a_graph_of_uris_has_keys_and_a_precedence_file(tmp_path: Path) -> None:
     path, work = tmp_path / "web.csv", tmp_path / "work"
     edges = [
