@@ -39,10 +39,11 @@ def work_of(name: str) -> Path:
     return finished(*CRAWLS[name], "--no-validate")
 
 
-def pages_of(work: Path) -> list[dict[str, Any]]:
+def pages_of(work: Path, folder: Path) -> list[dict[str, Any]]:
     """The pages with a score, in the order of their keys."""
     ids = {key: n for n, key in enumerate(crawlrank.open(work).keys()["key"].to_pylist())}
-    lines = ok("export", work, "--format", "jsonl").out.splitlines()
+    ok("export", work, "--output", folder / "pages.jsonl")
+    lines = (folder / "pages.jsonl").read_bytes().splitlines()
     rows = [row for row in map(json.loads, lines) if row["position"]]
     return sorted(rows, key=lambda row: ids[row["key"]])
 
@@ -104,7 +105,7 @@ def test_links_are_those_of_the_run_and_scores_come_back(
     name: str, form: str, tmp_path: Path
 ) -> None:
     work, path = work_of(name), tmp_path / f"graph.{ENDINGS.get(form, form)}"
-    pages = pages_of(work)
+    pages = pages_of(work, tmp_path)
     (tmp_path / "pages.json").write_text(json.dumps(pages))
     ok("export", work, "--format", form, "--output", path)
     whole, read = matrix_of(work), READ[form](path)
@@ -118,4 +119,6 @@ def test_links_are_those_of_the_run_and_scores_come_back(
     labels = [str(n) for n in range(len(pages))] if form == "bvgraph" else None
     for number, page in enumerate(pages):
         key = labels[number] if labels else page["key"]
+        if form == "edges" and not (page["links_in"] or page["links_out"]):
+            continue  # which has no line
         assert again[key] == pytest.approx(page["score"], rel=1e-7), key
