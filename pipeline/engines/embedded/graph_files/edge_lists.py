@@ -3,6 +3,7 @@
 Fields are separated by a comma or a semicolon in files named .csv, by a tab where the first line
 has one, else by blanks. Without a header the first field is the source, the second the target. A
 header names them, in any order. A further field is a weight or something else, and is left out.
+Lines of many words between blanks are prose; networkx writes attributes as a dictionary.
 
 Common Crawl's graphs are two kinds of files: vertices, `id<TAB>name`, and edges, `id<TAB>id`.
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
@@ -34,6 +36,7 @@ ENDINGS = ("txt", "tsv", "csv", "edges", "edgelist", "el", "ncol")
 SOURCE = {"source", "from", "src", "fromnodeid", "from_id", "source_id", "from_node"}
 TARGET = {"target", "to", "dst", "dest", "destination", "tonodeid", "to_id", "target_id", "to_node"}
 MORE_FIELDS = "edges with further fields, not taken over"
+MOST_FIELDS = 4  # source, target, weight, time
 EXPECTED = "a source and a target"
 CURE = "Correct or remove the line."
 TYPES = (pa.types.is_string, pa.types.is_large_string, pa.types.is_integer, pa.types.is_binary)
@@ -46,9 +49,10 @@ def plain_ending(path: Path) -> str:
     return re.sub(r"\.(gz|bz2|xz)$", "", path.name.lower()).rpartition(".")[2]
 
 
-def fields_of(path: Path) -> NumberedFields:
-    """The fields of each line, with its number."""
-    lines = lines_of(path)
+def fields_of(path: Path, counters: Counter[str]) -> NumberedFields:
+    """The fields of each line, with its number. counters: of lines that are comments. Raises
+    BadInput for prose."""
+    lines = lines_of(path, counters)
     first = next(lines, None)
     if first is None:
         return
@@ -57,11 +61,20 @@ def fields_of(path: Path) -> NumberedFields:
         delimiter = ";" if ";" in first[1] and "," not in first[1] else ","
     for number, line in chain([first], lines):
         if not delimiter:
-            yield number, line.split()
+            yield number, _words(line, f"{path}, line {number}")
         elif '"' in line:
             yield number, next(csv.reader([line], delimiter=delimiter))
         else:
             yield number, line.split(delimiter)
+
+
+def _words(line: str, where: str) -> list[str]:
+    """The fields of a line that has blanks between them."""
+    words = line.split()
+    if len(words) > MOST_FIELDS and not words[2].startswith("{"):
+        what, most = f"{len(words)} words", f"{MOST_FIELDS} fields between blanks at most"
+        raise BadInput(where, what, f"an edge, of {most}", f"{CURE} Or put tabs between fields.")
+    return words
 
 
 def columns_of(names: Sequence[str]) -> tuple[int, int] | None:
@@ -78,7 +91,7 @@ class EdgeLists(GraphSource):
         return pieces_of(chain.from_iterable(map(self._pairs, self.paths)), EDGES)
 
     def _pairs(self, path: Path) -> Iterator[tuple[str, str]]:
-        fields = fields_of(path)
+        fields = fields_of(path, self.counters)
         first = next(fields, None)
         if first is None:
             raise BadInput(str(path), "no line with an edge", EXPECTED)
@@ -106,10 +119,9 @@ class CommonCrawl(GraphSource):
     def edges(self) -> Batches:
         return pieces_of(self._pairs(self._edges, "two ids"), EDGES)
 
-    @staticmethod
-    def _pairs(paths: Sequence[Path], expected: str) -> Iterator[tuple[str, str]]:
+    def _pairs(self, paths: Sequence[Path], expected: str) -> Iterator[tuple[str, str]]:
         for path in paths:
-            for number, line in lines_of(path):
+            for number, line in lines_of(path, self.counters):
                 row = line.split("\t")
                 if len(row) < 2 or not row[0].isdigit() or not row[1]:
                     raise BadInput(f"{path}, line {number}", f"{line[:80]!r}", expected, CURE)

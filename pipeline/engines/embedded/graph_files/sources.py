@@ -26,6 +26,7 @@ from crawlrank.pipeline.data.pairs import Pairs
 PIECE = 1 << 16  # edges at once
 EDGES = pa.schema([("source", pa.string()), ("target", pa.string())])
 NODES = pa.schema([("id", pa.string()), ("label", pa.string())])
+COMMENTS = "lines that begin with # or %, taken for comments"
 HEAD = 1 << 14  # bytes by which a format is known
 PACKED: dict[bytes, Any] = {b"\x1f\x8b": gzip, b"BZh": bz2, b"\xfd7zXZ": lzma}
 #: what readers of packed files raise
@@ -106,9 +107,9 @@ def head_of(path: Path) -> bytes:
     return packed
 
 
-def lines_of(path: Path) -> Iterator[tuple[int, str]]:
+def lines_of(path: Path, counters: Counter[str] | None = None) -> Iterator[tuple[int, str]]:
     """The lines of a text with their numbers from 1, without those that are empty or begin with #
-    or %. Raises BadInput for one that is not UTF-8."""
+    or %, which are counted. Raises BadInput for one that is not UTF-8."""
     with unpacked(path) as stream:
         for number, line in enumerate(stream, 1):
             try:
@@ -118,3 +119,5 @@ def lines_of(path: Path) -> Iterator[tuple[int, str]]:
                 raise BadInput(f"{path}, line {number}", "not UTF-8", "UTF-8", cure) from error
             if text and text[0] not in "#%":
                 yield number, text
+            elif text and counters is not None:
+                counters[COMMENTS] += 1

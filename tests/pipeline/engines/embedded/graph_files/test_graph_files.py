@@ -108,6 +108,20 @@ def expected(graph: nx.Graph, *, listed: bool) -> dict[str, float]:
     return {str(k): v for k, v in zip(ranks.labels, ranks.scores.tolist(), strict=True)}
 
 
+def test_comments_and_attributes_are_counted(tmp_path: Path) -> None:
+    """networkx writes attributes as a dictionary, which may have many words."""
+    path, work = tmp_path / "a.edgelist", tmp_path / "work"
+    graph = nx.DiGraph([("a", "b", {"kind": "a link in a list", "weight": 2}), ("#b", "c")])
+    nx.write_edgelist(graph, path)
+    run = ok("run", path, "--work", work, "--no-validate")
+    assert set(scores_of(work)) == {"a", "b"}
+    counts = {
+        line.strip().rpartition("  ")[0].strip(): line.split()[-1] for line in run.err.splitlines()
+    }
+    assert counts["lines that begin with # or %, taken for comments"] == "1"
+    assert counts["edges with further fields, not taken over"] == "1"
+
+
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.slow] * (name not in QUICK)) for name in FILES]
 )
@@ -197,6 +211,7 @@ def test_other_rankings_and_graphs_of_labels(tmp_path: Path) -> None:
 BAD: dict[str, tuple[str, bytes, tuple[str, ...]]] = {
     "one field": ("a.txt", b"1 2\n3\n", ("line 2", "1 field")),
     "an empty field": ("a.csv", b"source,target\n1,2\n,3\n", ("line 3", "a source and a target")),
+    "prose": ("a.txt", b"a b\nno graph but a few words\n", ("line 2", "6 words", "tabs")),
     "no edge": ("a.tsv", b"# nothing\n", ("no line with an edge",)),
     "not UTF-8": ("a.txt", b"1 2\n\xe9 2\n", ("line 2", "iconv")),
     "UTF-16": ("a.txt", "1 2\n".encode("utf-16"), ("UTF-16", "iconv")),
