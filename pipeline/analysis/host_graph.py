@@ -14,10 +14,10 @@ import numpy as np
 import pyarrow as pa
 
 from crawlrank.pipeline.analysis.host_table import read_hosts
-from crawlrank.pipeline.analysis.linked_hosts import PIECE, host_ranges
-from crawlrank.pipeline.data.arrays import release
+from crawlrank.pipeline.analysis.linked_hosts import host_ranges
 from crawlrank.pipeline.data.csr import Csr
 from crawlrank.pipeline.data.graph import Positions
+from crawlrank.pipeline.precedence.exported_graph import links_among
 from crawlrank.pipeline.precedence.graph_formats import ExportedGraph, LinkArrays, write_graph
 from crawlrank.pipeline.precedence.page_table import RankedPages
 from crawlrank.pipeline.ranking.inputs import SiteBy
@@ -40,7 +40,7 @@ def export_host_graph(
         finished = open_finished(work, db, near, "run")
         with finished.reading():
             numbers = _numbers(finished, rows["host"].to_pylist(), by)
-            links = _links_among(finished.links(), numbers, len(rows))
+            links = _links_between(finished.links(), numbers, len(rows))
     graph = ExportedGraph(
         len(rows), "host", rows.schema, lambda: _batches(rows), lambda: iter([links]), weighted=True
     )
@@ -60,18 +60,14 @@ def _numbers(finished: Finished, names: list[str], by: SiteBy) -> Positions:
     return np.repeat(hosts, [each.end - each.begin for each in ranges])
 
 
-def _links_among(csr: Csr, numbers: Positions, hosts: int) -> LinkArrays:
+def _links_between(csr: Csr, numbers: Positions, hosts: int) -> LinkArrays:
     """The links between two hosts, by source and target, with their counts."""
     pairs: Positions = np.empty(0, np.int64)
     counts: Positions = pairs
-    for begin in range(0, csr.nodes, PIECE):
-        bounds = csr.offsets[begin : begin + PIECE + 1].astype(np.int64)
-        sources = numbers[csr.sources[bounds[0] : bounds[-1]]]
-        targets = np.repeat(numbers[begin : begin + PIECE], np.diff(bounds))
-        between = (sources >= 0) & (targets >= 0) & (sources != targets)
+    for sources, targets in links_among(csr, numbers):
+        between = sources != targets
         more, of_more = np.unique(sources[between] * hosts + targets[between], return_counts=True)
         pairs, at = np.unique(np.concatenate((pairs, more)), return_inverse=True)
         whole = np.bincount(at, np.concatenate((counts, of_more)), len(pairs))
         counts = whole.astype(np.int64)  # which a double holds exactly up to 2^53
-        release(csr.sources, int(bounds[0]), int(bounds[-1]))
     return pairs // max(hosts, 1), pairs % max(hosts, 1), counts

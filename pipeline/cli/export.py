@@ -116,7 +116,7 @@ def _chosen(output: Path | None, form: str | None) -> tuple[Path, str]:
     "--by",
     type=click.Choice(get_args(NodesBy)),
     default="page",
-    help="Nodes of a graph.",
+    help="What the nodes of a graph are: pages, or hosts or domains with their links.",
 )
 @filter_options
 @precedence_options

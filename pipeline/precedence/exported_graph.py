@@ -79,15 +79,20 @@ def _graph_of(table: PageTable, finished: Finished, options: PrecedenceOptions) 
 
     more = [field for field in table.columns if field.name in MORE]
     columns = pa.schema([*LISTED, *more])
-    return ExportedGraph(len(ids), "url", columns, rows, lambda: _links_among(csr, number))
+
+    def links() -> Iterator[LinkArrays]:
+        return ((*pairs, None) for pairs in links_among(csr, number))
+
+    return ExportedGraph(len(ids), "url", columns, rows, links)
 
 
-def _links_among(csr: Csr, number: Positions) -> Iterator[LinkArrays]:
-    """The links between nodes that have a number, as numbers. Reads the graph once."""
+def links_among(csr: Csr, number: Positions) -> Iterator[tuple[Positions, Positions]]:
+    """The links between nodes that have a number, not -1: the numbers of sources and of targets.
+    Reads the graph once."""
     for begin in range(0, csr.nodes, PIECE):
         bounds = csr.offsets[begin : begin + PIECE + 1].astype(np.int64)
         sources = number[csr.sources[bounds[0] : bounds[-1]]]
         targets = np.repeat(number[begin : begin + PIECE], np.diff(bounds))
         kept = (sources >= 0) & (targets >= 0)
         release(csr.sources, int(bounds[0]), int(bounds[-1]))
-        yield sources[kept], targets[kept], None
+        yield sources[kept], targets[kept]

@@ -31,9 +31,9 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from crawlrank.jobs.kernel.machine.machine_code import loop
+from crawlrank.jobs.kernel.machine.machine_code import loop, prefetch
 from crawlrank.pipeline.data.csr import Csr, Ids, Offsets, Team, team_of
-from crawlrank.pipeline.data.graph import Floats, Mask
+from crawlrank.pipeline.data.graph import Floats
 from crawlrank.pipeline.data.memory import require_memory
 from crawlrank.pipeline.ranking.inputs import LEAST_LOG2M
 from crawlrank.pipeline.ranking.options import FINAL, Round
@@ -44,8 +44,10 @@ DEVIATION = 1.04
 SIGMAS, CONFIDENCE = 3.0, 0.99
 ROW_BYTES = 4 * 8 + 2
 NUMBER_BYTES = 8  # of a page in a ball
+ROWS_AHEAD = 2  # of the row that is read
 SHIFT = 48  # registers above it add nothing that counts
 BallRows = npt.NDArray[np.uint8]
+GrownBalls = npt.NDArray[np.uint8]
 
 
 def solve(problem: Problem, log2m: int, seed: int) -> Solution:
@@ -101,8 +103,9 @@ def _entry(csr: Csr, balls: _Balls, number: int, seconds: float) -> Round:
 class _Balls:
     """before, after: uint8[N * m], the rows of the last round and of this one. A row has the
     registers of a ball, or the numbers of its pages where these are few. had, has: how many pages
-    the balls have. was, became: which ones changed. harmonic, total: the sums of 1 / t and of t
-    over the pages at distance t."""
+    the balls have. was, became: 0 for a ball that did not change, else how many pages it has, at
+    most one more than few(). harmonic, total: the sums of 1 / t and of t over the pages at distance
+    t."""
 
     def __init__(self, csr: Csr, log2m: int, seed: int) -> None:
         self.log2m, self._seed = log2m, seed
@@ -110,8 +113,8 @@ class _Balls:
         begin_all(self._before, log2m)
         self._after = self._before.copy()
         self._had, self._has = np.ones(csr.nodes), np.ones(csr.nodes)
-        self._was: Mask = np.ones(csr.nodes, np.bool_)
-        self._became: Mask = np.zeros(csr.nodes, np.bool_)
+        self._was: GrownBalls = np.ones(csr.nodes, np.uint8)
+        self._became: GrownBalls = np.zeros(csr.nodes, np.uint8)
         self._sigma = sigmas(1 << log2m)
         self.harmonic, self.total = np.zeros(csr.nodes), np.zeros(csr.nodes)
         self.changed, self.grows = csr.nodes, True
@@ -119,8 +122,8 @@ class _Balls:
     def grow(self, team: Team, distance: int, begin: int, end: int) -> int:
         """How many pages of a range changed."""
         return grow(
-            team.offsets, team.sources, self._before, self._after, self._had, self._has, self._was,
-            self._became, self.harmonic, self.total, self._sigma, self.log2m, self._seed,
+            team.offsets, team.sources, self._before, self._after, self._was, self._became,
+            self._had, self._has, self.harmonic, self.total, self._sigma, self.log2m, self._seed,
             float(distance), begin, end,
         )  # fmt: skip
 
@@ -225,10 +228,10 @@ def grow(
     sources: Ids,
     before: BallRows,
     after: BallRows,
+    was: GrownBalls,
+    became: GrownBalls,
     had: Floats,
     has: Floats,
-    was: Mask,
-    became: Mask,
     harmonic: Floats,
     total: Floats,
     sigma: Floats,
@@ -238,23 +241,23 @@ def grow(
     begin: int,
     end: int,
 ) -> int:
-    """A round for a range of pages: their balls, whether they changed, and what that adds to their
-    sums. Returns how many did."""
-    m, changed = 1 << log2m, 0
+    """A round for a range of pages. Returns how many balls changed."""
+    m, most, changed = 1 << log2m, few(log2m), 0
     for node in range(begin, end):
         row, last = node << log2m, offsets[node + 1]
-        if was[node]:
-            copy_row(before, after, row, m)
+        copy_row(before, after, row, m if was[node] else 0)
         first = first_changed(sources, offsets[node], last, was)
         size, grown = had[node], False
-        if first < last and size <= few(log2m):
-            size = listed(sources, first, last, before, after, had, was, node, log2m)
+        if first < last and size <= most:
+            size = listed(sources, first, last, before, after, was, node, int(size), log2m)
             grown = size > had[node]
-        if first < last and size > few(log2m):
-            counted(sources, first, last, before, after, had, was, node, log2m, seed)
+        if first < last and size > most:
+            if had[node] <= most:
+                begin_registers(before, after, row, int(had[node]), log2m, seed)
+            counted(sources, first, last, before, after, was, row, log2m, seed)
             grown = grown or differs(before, after, row, m)
-            size = max(size_of(after, row, m, sigma), few(log2m) + 1)
-        became[node], has[node] = grown, size
+            size = max(size_of(after, row, m, sigma), most + 1)
+        became[node], has[node] = min(size, most + 1) if grown else 0, size
         if grown:
             harmonic[node] += (size - had[node]) / distance
             total[node] += (size - had[node]) * distance
@@ -269,9 +272,9 @@ def copy_row(before: BallRows, after: BallRows, row: int, m: int) -> None:
 
 
 @loop
-def first_changed(sources: Ids, first: int, last: int, was: Mask) -> int:
+def first_changed(sources: Ids, first: int, last: int, was: GrownBalls) -> int:
     """The first of the sources that changed; `last` where none did."""
-    while first < last and not was[np.int64(sources[np.uint64(first)])]:
+    while first < last and not was[np.uint64(sources[np.uint64(first)])]:
         first += 1
     return first
 
@@ -283,21 +286,19 @@ def listed(
     last: int,
     before: BallRows,
     after: BallRows,
-    had: Floats,
-    was: Mask,
+    was: GrownBalls,
     node: int,
+    pages: int,
     log2m: int,
 ) -> float:
     """Add the balls of the sources that changed to a ball of few pages. Returns how many it has
     then, whose numbers are in `after`; one more than few(), if more."""
-    row, most, pages = node << log2m, few(log2m), int(had[node])
+    row, most = node << log2m, few(log2m)
     for k in range(first, last):
         source: int = np.int64(sources[np.uint64(k)])  # type: ignore[assignment]
-        if not was[source]:
-            continue
-        if had[source] > most:
+        if was[source] > most:
             return np.float64(most + 1)
-        for at in range(np.int64(had[source])):
+        for at in range(np.int64(was[source])):
             number = number_at(before, (source << log2m) + at * NUMBER_BYTES)
             if holds(after, row, pages, number):
                 continue
@@ -317,42 +318,47 @@ def holds(rows: BallRows, row: int, pages: int, number: int) -> bool:
 
 
 @loop
+def begin_registers(
+    before: BallRows, after: BallRows, row: int, pages: int, log2m: int, seed: int
+) -> None:
+    """Registers for a ball that had few pages."""
+    for at in range(row, row + (1 << log2m)):
+        after[np.uint64(at)] = 0
+    pour(before, row, pages, after, row, log2m, seed)
+
+
+@loop
 def counted(
     sources: Ids,
     first: int,
     last: int,
     before: BallRows,
     after: BallRows,
-    had: Floats,
-    was: Mask,
-    node: int,
+    was: GrownBalls,
+    row: int,
     log2m: int,
     seed: int,
 ) -> None:
-    """Add the balls of the sources that changed to a ball with registers, or make them."""
-    row = node << log2m
-    if had[node] <= few(log2m):
-        for at in range(row, row + (1 << log2m)):
-            after[np.uint64(at)] = 0
-        pour(before, had, node, after, row, log2m, seed)
+    """Add the balls of the sources that changed to the registers of a row."""
+    m, most = 1 << log2m, few(log2m)
     for k in range(first, last):
+        ahead = np.uint64(sources[np.uint64(min(k + ROWS_AHEAD, last - 1))])
+        prefetch(before, ahead << np.uint64(log2m))
         source: int = np.int64(sources[np.uint64(k)])  # type: ignore[assignment]
-        if was[source]:
-            pour(before, had, source, after, row, log2m, seed)
+        pages: int = was[source]
+        if pages > most:
+            join(before, source << log2m, after, row, m)
+        elif pages:
+            pour(before, source << log2m, pages, after, row, log2m, seed)
 
 
 @loop
 def pour(
-    before: BallRows, had: Floats, node: int, after: BallRows, row: int, log2m: int, seed: int
+    before: BallRows, begin: int, pages: int, after: BallRows, row: int, log2m: int, seed: int
 ) -> None:
-    """Count the pages of a node's ball in the registers of a row."""
-    begin = node << log2m
-    if had[node] > few(log2m):
-        join(before, begin, after, row, 1 << log2m)
-    else:
-        for at in range(np.int64(had[node])):
-            number = number_at(before, begin + at * NUMBER_BYTES)
-            register(after, row, log2m, number, seed)
+    """Count the pages of a ball of few in the registers of a row."""
+    for at in range(np.int64(pages)):
+        register(after, row, log2m, number_at(before, begin + at * NUMBER_BYTES), seed)
 
 
 @loop
