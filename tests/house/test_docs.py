@@ -193,7 +193,7 @@ def test_the_commands_of_the_page_on_hadoop_run_in_a_node(
 ) -> None:
     (block,) = NODE.findall((ROOT / "docs" / "hadoop.md").read_text())
     done = subprocess.run(
-        ["sh", "-ec", block], cwd=folder, env=shell, capture_output=True, text=True, timeout=600
+        ["sh", "-ec", block], cwd=folder, env=shell, capture_output=True, text=True, timeout=900
     )
     subprocess.run(["hadoop", "fs", "-rm", "-r", "/crawl"], capture_output=True)
     assert done.returncode == 0, done.stderr
@@ -218,7 +218,7 @@ def test_the_python_blocks_of_a_page_run_in_order(
 def test_they_run_as_programs(page: Path, folder: Path, shell: dict[str, str]) -> None:
     Path("page.py").write_text(script(page))
     command = [sys.executable, "-W", "ignore::DeprecationWarning", "page.py"]
-    done = subprocess.run(command, env=shell, capture_output=True, text=True, timeout=240)
+    done = subprocess.run(command, env=shell, capture_output=True, text=True, timeout=900)
     assert (done.returncode, done.stderr) == (0, "")
 
 

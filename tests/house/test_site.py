@@ -44,7 +44,7 @@ class TextOfPage(HTMLParser):
 def built(project: Path, out: Path) -> subprocess.CompletedProcess[str]:
     env = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
     command = [*BUILD, str(out), "--config-file", str(project / "mkdocs.yml")]
-    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=240)
+    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=900)
 
 
 @pytest.fixture(scope="module")

@@ -73,12 +73,12 @@ def test_servers_answer_on_loopback_and_end() -> None:
         ]  # fmt: skip
         odd = f"{served.site.hosts[1]}//a//b?"
         served.site.text(odd, "there", "text/plain")
-        with urlopen(odd, timeout=5) as answer:
+        with urlopen(odd, timeout=600) as answer:
             assert answer.read() == b"there"
         with pytest.raises(HTTPError, match="404"):
-            urlopen(f"{served.site.hosts[0]}//a//b", timeout=5)
+            urlopen(f"{served.site.hosts[0]}//a//b", timeout=600)
     with pytest.raises(OSError, match="refused"):
-        urlopen(odd, timeout=5)
+        urlopen(odd, timeout=600)
 
 
 PROFILE_TEXT = f"""<?xml version="1.0"?>\r
@@ -140,4 +140,4 @@ def test_programs_that_do_not_end_well_are_ended(
     (tmp_path / "java").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
     with pytest.raises(HeritrixFails, match=words):
-        java(tmp_path, "Main", limit=0.2 if "sleep" in script else 60)
+        java(tmp_path, "Main", limit=0.2 if "sleep" in script else 600)

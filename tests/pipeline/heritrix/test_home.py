@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -59,7 +58,7 @@ def says(java: Path, script: str) -> None:
 
 def test_lines_come_with_what_the_program_reads(home: HeritrixHome, java: Path) -> None:
     says(java, 'echo "$@"; cat')
-    words, *lines = home.run("Main", "a b", where=Path("x"), limit=20, text=["é\n", "2\n"])
+    words, *lines = home.run("Main", "a b", where=Path("x"), limit=600, text=["é\n", "2\n"])
     assert words.endswith(f"-cp {home.folder / 'lib' / '*'} Main a b")
     assert lines == ["é", "2"]
 
@@ -70,19 +69,26 @@ def test_lines_come_with_what_the_program_reads(home: HeritrixHome, java: Path) 
         ("echo one; echo two >&2; exit 7", "Main: exit code 7: one two"),
         ("seq 1 1000; exit 1", "exit code 1: 991 992"),
         ("kill -9 $$", "exit code -9"),
-        ("echo begun; sleep 60", "not at its end after 1 s: begun"),
         (f"echo '{LOCKED}' >&2; exit 1", "a job of Heritrix has it open"),
         (f"cat <<'END' >&2\n{TRACE}\nEND\nexit 1", "exit code 1: java.lang.E: the own cause; exp"),
     ],
 )
 def test_programs_that_fail(home: HeritrixHome, java: Path, script: str, message: str) -> None:
     says(java, script)
-    began = time.monotonic()
     with pytest.raises(HeritrixFails) as caught:
-        list(home.run("org.Main", where=Path("jobs/x/state"), limit=1))
+        list(home.run("org.Main", where=Path("jobs/x/state"), limit=600))
     assert message in str(caught.value)
     assert str(caught.value).startswith("jobs/x/state: ")
-    assert time.monotonic() - began < 30
+
+
+def test_a_program_that_does_not_end_in_time(home: HeritrixHome, java: Path) -> None:
+    """What it had said by then is in the message, if it said anything: a busy machine may not have
+    begun it."""
+    says(java, "echo begun; sleep 600")
+    with pytest.raises(
+        HeritrixFails, match=r"^jobs/x/state: Main: not at its end after 1 s: (begun)?;"
+    ):
+        list(home.run("org.Main", where=Path("jobs/x/state"), limit=1))
 
 
 @pytest.mark.parametrize(
@@ -95,7 +101,7 @@ def test_programs_that_fail(home: HeritrixHome, java: Path, script: str, message
 def test_a_full_disk(home: HeritrixHome, java: Path, said: str, message: str) -> None:
     says(java, f"cat <<'END' >&2\n{said}\nEND\nexit 1")
     with pytest.raises(Shortage, match="jobs/x/state: " + message):
-        list(home.run("org.Main", where=Path("jobs/x/state"), limit=9))
+        list(home.run("org.Main", where=Path("jobs/x/state"), limit=600))
 
 
 def test_a_log_file_without_a_header_is_no_store(
@@ -113,7 +119,7 @@ def test_a_log_file_without_a_header_is_no_store(
 
 def test_a_program_ends_with_who_reads_it(home: HeritrixHome, java: Path, tmp_path: Path) -> None:
     says(java, f"echo $$ > {tmp_path}/pid; echo one; sleep 60")
-    lines = home.run("Main", where=tmp_path, limit=60)
+    lines = home.run("Main", where=tmp_path, limit=600)
     assert next(lines) == "one"
     lines.close()  # type: ignore[attr-defined]
     pid = (tmp_path / "pid").read_text().strip()
@@ -155,7 +161,7 @@ def test_no_java(home: HeritrixHome, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.delenv("JAVA_HOME", raising=False)
     with pytest.raises(BadInput, match="Java 17 or later"):
-        list(home.run("Main", where=Path("x"), limit=1))
+        list(home.run("Main", where=Path("x"), limit=600))
 
 
 def test_a_loader_that_does_not_say_how_many(

@@ -114,7 +114,7 @@ def test_three_wrong_lines_of_many(folder: Path, form: str, count: int) -> None:
     begin = time.monotonic()
     with pytest.raises(BadInput) as caught:
         read_list("list", "https://data.commoncrawl.org/")
-    assert time.monotonic() - begin < 60
+    assert time.monotonic() - begin < 600
     for words in ("3 wrong lines", "line 1: ", f"line {count // 2:,}: ", f"line {count:,}: "):
         assert words in str(caught.value)
 

@@ -24,7 +24,7 @@ from crawlrank.jobs.kernel.storage.web.connections import (
 )
 
 STALLED = 0.1  # seconds
-SECONDS = 120  # of one file, with five attempts that stall or drip for 0.2 s, on a busy machine
+SECONDS = 600  # of one file, with five attempts that stall or drip for 0.2 s, on a busy machine
 HUGE = 10**15
 OK, CHUNKED = "HTTP/1.1 200 OK\r\n", "Transfer-Encoding: chunked\r\n\r\n"
 SIZED = f"Content-Length: {HUGE}\r\n\r\n"
