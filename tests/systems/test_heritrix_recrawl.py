@@ -335,7 +335,7 @@ def test_a_resume_from_a_checkpoint_is_not_late(
         engine = HeritrixEngine(url, read_login(None), is_trusted=True)
 
         def wait_until(is_so: Callable[[JobStatus], bool]) -> None:
-            awaited(lambda: (now := engine.job("resumed")) and is_so(now), "state", 120)
+            awaited(lambda: (now := engine.job("resumed")) and is_so(now), "state")
 
         def is_paused(now: JobStatus) -> bool:
             return now.state == "PAUSED"

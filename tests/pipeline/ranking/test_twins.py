@@ -88,7 +88,7 @@ def test_lists_are_compared_where_their_hashes_are_alike(
         assert _alike((offsets, sources), np.uint64(1), np.uint64(0), closed) == wanted
 
 
-@pytest.mark.parametrize("ids", [np.uint32, np.uint64])
+@pytest.mark.parametrize("ids", [np.uint32, pytest.param(np.uint64, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("threads", [1, 3])
 def test_positions_are_slots(ids: type, threads: int) -> None:
     """Sums over the lists of slots are sums over sources, for numbers that tell each node apart."""

@@ -22,7 +22,7 @@ from support.faults.forks import SERVER, forked
 
 WATCHED = {"os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.link", "os.symlink"}
 CHANGES = ("delete_dir", "move", "copy_file", "create_dir", "open_output_stream")
-SECONDS = 120
+SECONDS = 900
 
 
 class Ended(NamedTuple):

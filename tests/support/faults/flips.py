@@ -45,7 +45,7 @@ from crawlrank.pipeline.ranking.validation.validate import validate
 from support.faults.forks import SERVER, forked
 
 URI = "http://127.0.0.1:18081/p0.html"
-SECONDS = 120  # that no flip takes
+SECONDS = 900  # that no flip takes
 
 
 class Flip(NamedTuple):

@@ -65,7 +65,7 @@ def test_named_graphs(name: str) -> None:
 
 
 @pytest.mark.few(1)
-@pytest.mark.parametrize("ids", [np.uint32, np.uint64])
+@pytest.mark.parametrize("ids", [np.uint32, pytest.param(np.uint64, marks=pytest.mark.slow)])
 def test_more_pages_than_searches_at_once(ids: type) -> None:
     graph = web_like(2 * LANES + 70, seed=5)
     require_exact(graph, solved(graph, ids=ids))

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from support.drawing import examples
+from support.drawing import ID_TYPES, examples
 from support.graphs import (
     Edges,
     chain,
@@ -36,7 +36,6 @@ from crawlrank.pipeline.ranking.structure.components import (
     weak_components,
 )
 
-IDS = (np.uint32, np.uint64, np.int32, np.int64)
 #: a core of 0, 1, 2; each other node is of the part of its comment
 WHOLE_TIE = [
     *((0, 1), (1, 2), (2, 0)),
@@ -128,7 +127,7 @@ def ties(draw: st.DrawFn) -> Graph:
 
 @pytest.mark.slow
 @settings(max_examples=examples(400))
-@given(graphs(max_nodes=14) | ties(), st.integers(1, 5), st.sampled_from(IDS))
+@given(graphs(max_nodes=14) | ties(), st.integers(1, 5), st.sampled_from(ID_TYPES))
 @example(graph_of(15, WHOLE_TIE), 2, np.uint32)
 def test_the_definition_agrees(graph: Graph, links: int, ids: type) -> None:
     """However few links are followed at once; and all nodes and links are counted."""

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
+from support.drawing import ID_TYPES
 from support.graphs import chain, clique, csr_of, cycle, graph_of, graphs, star, web_like
 from support.mapped import mapped
 
@@ -24,7 +25,6 @@ from crawlrank.pipeline.ranking.structure.components import (
 )
 
 DEEP = 300_000
-IDS = (np.uint32, np.uint64, np.int32, np.int64)
 EMPTY = Csr(np.zeros(1, np.int64), np.zeros(0, np.uint32), np.zeros(0, np.uint32))
 
 
@@ -123,7 +123,7 @@ def test_of_equal_components_the_core_has_the_smallest_node(sizes: tuple[int, ..
         assert core == list(range(begin, begin + max(sizes)))
 
 
-@given(graphs(max_nodes=14), st.integers(1, 5), st.sampled_from(IDS))
+@given(graphs(max_nodes=14), st.integers(1, 5), st.sampled_from(ID_TYPES))
 def test_networkx_agrees(graph: Graph, links: int, ids: type) -> None:
     """However few links are followed at once."""
     csr, net = csr_of(graph, ids), net_of(graph)

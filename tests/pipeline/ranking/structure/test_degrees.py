@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.drawing import ID_TYPES
 from support.graphs import chain, clique, csr_of, cycle, graph_of, graphs, star, web_like
 from support.mapped import mapped
 
@@ -28,7 +29,6 @@ from crawlrank.pipeline.ranking.structure.degrees import (
     reciprocity,
 )
 
-IDS = (np.uint32, np.uint64, np.int32, np.int64)
 EMPTY = Csr(np.zeros(1, np.int64), np.zeros(0, np.uint32), np.zeros(0, np.uint32))
 
 
@@ -46,7 +46,7 @@ def check(summary: Degrees, counts: list[int]) -> None:
     assert summary.top_share == (sum(best) / sum(counts) if any(counts) else 0)
 
 
-@given(graphs(), st.integers(1, 3), st.sampled_from(IDS))
+@given(graphs(), st.integers(1, 3), st.sampled_from(ID_TYPES))
 def test_degrees_of_small_graphs(graph: Graph, piece: int, ids: type) -> None:
     csr = csr_of(graph, ids)
     check(indegrees(csr, piece), np.bincount(graph.targets, minlength=graph.nodes).tolist())
@@ -97,7 +97,7 @@ def test_reciprocity_of_named_graphs(graph: Graph, share: float) -> None:
 
 
 @pytest.mark.slow
-@given(graphs(), st.integers(1, 2), st.sampled_from(IDS))
+@given(graphs(), st.integers(1, 2), st.sampled_from(ID_TYPES))
 def test_reciprocity_is_networkxs(graph: Graph, threads: int, ids: type) -> None:
     net = nx.DiGraph()
     sources = np.repeat(np.arange(graph.nodes), graph.outdegrees)
