@@ -41,9 +41,9 @@ def database(
     tmp: Path, *, budget: int, threads: int
 ) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
     """A database in memory that spills into a folder of its own in tmp, and that folder under a
-    name that SQL takes as it is. Raises Shortage for what the machine lacks, and BadInput for what
-    else fails in it, such as a sort with too little budget; what ends rows that `feed` gives, as
-    itself."""
+    name that SQL takes as it is. Who sets a setting of the instance sets it back. Raises Shortage
+    for what the machine lacks, and BadInput for what else fails in it, such as a sort with too
+    little budget; what ends rows that `feed` gives, as itself."""
     ROOM.require(threads)
     fed = _Fed([])
     with tempfile.TemporaryDirectory(dir=tmp) as folder, plain_path(Path(folder)) as spill_dir:

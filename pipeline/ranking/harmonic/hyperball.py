@@ -47,7 +47,7 @@ NUMBER_BYTES = 8  # of a page in a ball
 ROWS_AHEAD = 2  # of the row that is read
 SHIFT = 48  # registers above it add nothing that counts
 BallRows = npt.NDArray[np.uint8]
-GrownBalls = npt.NDArray[np.uint8]
+GrownBalls = npt.NDArray[np.uint8]  # up to few() + 1, which is 129 for MOST_LOG2M
 
 
 def solve(problem: Problem, log2m: int, seed: int) -> Solution:

@@ -111,10 +111,10 @@ def test_three_wrong_lines_of_many(folder: Path, form: str, count: int) -> None:
         lines[number - 1] = line
     text = "\n".join(lines).encode()
     (folder / "list").write_bytes(gzip.compress(text, 1) if form == "gzip" else text)
-    begin = time.monotonic()
+    begin = time.process_time()
     with pytest.raises(BadInput) as caught:
         read_list("list", "https://data.commoncrawl.org/")
-    assert time.monotonic() - begin < 600
+    assert time.process_time() - begin < 60
     for words in ("3 wrong lines", "line 1: ", f"line {count // 2:,}: ", f"line {count:,}: "):
         assert words in str(caught.value)
 
