@@ -129,11 +129,11 @@ test-all: setup ## All tests, one target after the other, and a table of them; h
 # the Pythons that crawlrank supports, but for that of .venv
 PYTHONS ?= 3.10 3.11 3.12 3.13
 test-pythons: setup ## `make test` with each of PYTHONS that differs from .venv's; each must be there
-	@own=$$($(BIN)/python -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
+	@own=$$($(BIN)/python -c 'import sys; print("%d.%d" % sys.version_info[:2])'); failed=; \
 	for version in $(PYTHONS); do \
 	  [ $$version = $$own ] || $(MAKE) --no-print-directory test VENV=.venv-$$version \
-	    PYTHON="$$(.ci/find-python $$version || echo python$$version)" || exit 1; \
-	done
+	    PYTHON="$$(.ci/find-python $$version || echo python$$version)" || failed="$$failed $$version"; \
+	done; [ -z "$$failed" ] || { echo "make test fails with Python$$failed"; exit 1; }
 
 # the smallest test of each: SMOKE=1 in the targets of all
 smoke: setup ## The smallest test of each real system: Hadoop, Spark, Heritrix, Chromium, an installed wheel
