@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import inspect
 import os
 import random
@@ -31,6 +32,7 @@ from support.waiting import awaited
 from crawlrank.jobs.kernel.captures.extraction_code import prepare
 
 MEMORY, ROOM = "/dev/shm", 4 << 30
+os.environ["NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING"] = "1"  # a twentieth of making a loop
 RUNNING = re.compile(r"Running on (http://127\.0\.0\.1:[0-9]+)")
 
 settings.register_profile(
@@ -85,6 +87,7 @@ def quick_folder() -> str | None:
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Fail if a test has changed a run that others read."""
+    gc.unfreeze()
     if not hasattr(session.config, "workerinput") and (names := [*runs.changed()]):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
         sys.stderr.write(f"tests have changed runs that others read: {names}\n")
@@ -94,13 +97,20 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 def pytest_collection(session: pytest.Session) -> None:
     """Let each worker import the modules of tests in an order of its own, beginning at another one:
     so it rewrites the asserts of some, and reads those that other workers have rewritten. In one
-    order all would rewrite the same module at the same time."""
+    order all would rewrite the same module at the same time. What is collected stays to the end:
+    looking whether it is garbage takes a sixth of the time of collecting, and time again later."""
     if worker := getattr(session.config, "workerinput", None):
+        gc.disable()
         files = [path for name in session.config.args for path in Path(name).rglob("test_*.py")]
         begin = len(files) * int(worker["workerid"][2:]) // worker["workercount"]
         for path in files[begin:] + files[:begin]:
             with contextlib.suppress(Exception, pytest.skip.Exception):  # which collection reports
                 assert pytest.Module.from_parent(session, path=path).obj
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest leaves out what the command line does not ask for

@@ -153,7 +153,7 @@ LONG = (
     *("agree.md", "aopic-lab.md", "archives.md", "audit.md", "estimate.md", "hosts.md"),
     *("inspect.md", "plan.md", "rankings.md", "several-crawls.md", "site.md", "take.md"),
     *("text-files.md", "harmonic.md", "opic.md", "opic-hits.md", "hits.md", "link-weight.md"),
-    *("personalized.md", "compare.md", "elsewhere.md"),
+    *("personalized.md", "compare.md", "elsewhere.md", "graphs.md", "rank-a-crawl.md"),
 )
 
 

@@ -134,6 +134,7 @@ def made_in_tests() -> set[tuple[str, str]]:
     return patches({file: TESTS[file] for file in TESTS if file != OWN})
 
 
+@pytest.mark.slow
 def test_no_test_sets_names_of_ours() -> None:
     assert sorted(made_in_tests()) == [], "make it a parameter; see the docstring"
 

@@ -65,6 +65,7 @@ def test_every_page_is_in_the_site(site: Path) -> None:
     assert {path.stem for path in pages_of(site)} == expected
 
 
+@pytest.mark.slow
 def test_no_markup_is_left_in_the_text(site: Path) -> None:
     for path in pages_of(site):
         text = "".join(TextOfPage(path.read_text()).parts)

@@ -88,6 +88,7 @@ def test_made_links_inline(nodes: str, tmp_path: Path) -> None:
     check(tmp_path, inline(tmp_path), nodes)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("nodes", ["linked", "all"])
 @pytest.mark.parametrize(("reducers", "seed"), [(1, 0), (4, 2), MANY_REDUCERS])
 def test_made_links_on_a_cluster(nodes: str, reducers: int, seed: int, tmp_path: Path) -> None:

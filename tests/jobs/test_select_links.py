@@ -276,7 +276,7 @@ def days_in(lines: Iterable[bytes]) -> set[int]:
     return {int(line.split()[0][-1:]) for line in lines if b"/day" in line}
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_one_table_of_cases_holds_for_python_sql_and_jobs(case: Case) -> None:
     links, captures = crawl_of(case.seen)

@@ -211,6 +211,7 @@ def test_a_tolerance_is_an_option_like_others(web: Path, tmp_path: Path) -> None
     assert datasets(work) == fresh(web, *common, "--tolerance", 1e-8)
 
 
+@pytest.mark.slow
 def test_options_of_a_run_that_made_nothing_do_not_bind(web: Path, tmp_path: Path) -> None:
     """A quiet run prints nothing."""
     work = tmp_path / "work"
@@ -218,6 +219,7 @@ def test_options_of_a_run_that_made_nothing_do_not_bind(web: Path, tmp_path: Pat
     assert run(work, web, "--quiet") == Said(0, "", "")
 
 
+@pytest.mark.slow
 def test_an_archive_that_gave_nothing_may_go(web: Path, tmp_path: Path) -> None:
     work, bad = tmp_path / "work", tmp_path / "bad.warc"
     bad.write_text("no archive\n")
@@ -352,6 +354,7 @@ def test_what_was_made_of_earlier_output_is_done_no_longer(more_web: Path, tmp_p
     assert "is not done" in said.err
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "name",
     [
@@ -403,6 +406,7 @@ def test_no_old_agreement_is_shown(web: Path, more_web: Path, tmp_path: Path) ->
     assert "OPIC" not in said.out
 
 
+@pytest.mark.slow
 def test_a_validation_below_its_threshold(web: Path, more_web: Path, tmp_path: Path) -> None:
     """It shows what was written all the same."""
     work, report = tmp_path / "work", tmp_path / "deep" / "report.json"
@@ -420,6 +424,7 @@ def test_a_validation_below_its_threshold(web: Path, more_web: Path, tmp_path: P
     assert run(work, web, more_web, "--iterations", 1, "--min-agreement", 0).code == 0
 
 
+@pytest.mark.slow
 def test_the_classes_that_are_validated_are_those_that_are_written(
     web: Path, tmp_path: Path
 ) -> None:

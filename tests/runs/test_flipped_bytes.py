@@ -127,7 +127,7 @@ def check_results(here: Path, expected: dict[str, bytes], of: str) -> None:
         assert checked.code == 0, of
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["embedded", "data"])
 def test_some_flips(kind: str, made: Callable[[str], Made]) -> None:
     for number in range(FEW):

@@ -134,6 +134,7 @@ def texts(work: Path) -> dict[str, bytes]:
     return {**found, "links": b"".join(sorted(found["links"].splitlines(keepends=True)))}
 
 
+@pytest.mark.slow
 @lines(first=1)
 def test_after_three_rounds_the_same_bytes(line: str, archives: list[Path], tmp_path: Path) -> None:
     rounds = ("--iterations", 3)

@@ -83,7 +83,7 @@ def precedences(work: Path) -> bytes:
 
 
 @pytest.mark.parametrize("runner", ["embedded", "inline", "far"])
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 def test_a_reader_that_fails_costs_its_archive(
     runner: str, archives: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -195,6 +195,7 @@ def events(log: Path | str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("runner", ["embedded", "inline"])
 def test_the_log_agrees_with_the_manifest(runner: str, tmp_path: Path) -> None:
     work, log = tmp_path / "work", tmp_path / "logs" / "log.jsonl"
@@ -276,6 +277,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("before", ["done", "failed"])
 def test_a_refused_command_leaves_the_state_of_the_run(before: str, tmp_path: Path) -> None:
     work, bad = tmp_path / "work", tmp_path / "bad.warc.gz"

@@ -117,7 +117,7 @@ def edges(archive: Path, outlinks: Any) -> set[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("archive", [AUT, LOOPBACK], ids=lambda path: path.name)
-@pytest.mark.few(1)
+@pytest.mark.slow
 def test_no_false_link_becomes_an_edge(archive: Path) -> None:
     found = Comparison(most_examples=1_000_000)
     compare_archive(archive, found)

@@ -10,6 +10,7 @@ from synthetic import web_like
 EDGES = 200_000
 
 
+@pytest.mark.slow
 def test_it_is_a_graph_like_a_crawls() -> None:
     nodes, sources, targets = web_like(EDGES, seed=5)
     pairs = list(zip(sources.tolist(), targets.tolist(), strict=True))

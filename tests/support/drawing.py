@@ -1,6 +1,6 @@
 """How many examples are drawn: CRAWLRANK_EXAMPLES is the share of those that a test names.
 
-`make test` draws a fifth, `make test-slow` all of them. They are the same in each run.
+`make test` draws a tenth, `make test-slow` all of them. They are the same in each run.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import os
 
 import numpy as np
 
-SHARE = float(os.environ.get("CRAWLRANK_EXAMPLES", "0.2"))
+SHARE = float(os.environ.get("CRAWLRANK_EXAMPLES", "0.1"))
 
 
 def examples(count: int) -> int:

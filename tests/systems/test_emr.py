@@ -130,6 +130,7 @@ def test_a_cluster_that_is_named_goes_on(done: Done) -> None:
     assert done.states == ["WAITING", "WAITING"]
 
 
+@pytest.mark.slow
 def test_what_is_asked_of_aws(done: Done, bucket: Any) -> None:
     cluster, step = done.cluster, done.steps[0]
     assert (cluster.release_label, cluster.log_uri) == ("emr-7.10.0", "s3://crawl/pkg/logs/")
@@ -155,6 +156,7 @@ def test_what_is_asked_of_aws(done: Done, bucket: Any) -> None:
     assert parts == {"g/part-00000", "g/part-00001", "g/part-00002", "g/_SUCCESS"}
 
 
+@pytest.mark.slow
 def test_a_task_that_fails_is_told_with_its_last_lines(done: Done, bucket: Any) -> None:
     assert done.failed.exit_code == 5
     said = str(done.failed)
@@ -165,6 +167,7 @@ def test_a_task_that_fails_is_told_with_its_last_lines(done: Done, bucket: Any) 
     assert done.cluster.state == "TERMINATED"
 
 
+@pytest.mark.slow
 def test_no_credential_is_logged_or_written(emr: MadeEmr, bucket: Any, done: Done) -> None:
     """By all of mrjob's and boto3's logs, into any file of ours or any object, by a run that
     fails after one that does not."""
@@ -222,6 +225,7 @@ def _cancel_all(cluster: Any) -> None:
         step.state = "CANCELLED"
 
 
+@pytest.mark.slow
 def test_an_interruption_ends_the_cluster(
     emr: MadeEmr, bucket: Any, conf: Path, tmp_path: Path
 ) -> None:

@@ -124,6 +124,7 @@ def test_the_cluster_of_a_killed_driver_is_ended_before_anything_is_written(
     assert {state for _, state in states} == {"TERMINATED"}
 
 
+@pytest.mark.slow
 def test_clusters_of_other_data_go_on(
     emr: MadeEmr, bucket: Any, conf: Path, tmp_path: Path
 ) -> None:

@@ -115,6 +115,7 @@ def of_server(process: int) -> tuple[int, int]:
     return supervisor, server
 
 
+@pytest.mark.slow
 @LINUX
 def test_a_server_that_is_killed_is_replaced(tmp_path: Path) -> None:
     task = forked(tmp_path, f"wait {tmp_path / 'pid'}")
@@ -158,6 +159,7 @@ def test_tasks_and_server_end_with_a_killed_driver(tmp_path: Path) -> None:
     awaited(lambda: not any(map(is_alive, all_of_them)))
 
 
+@pytest.mark.slow
 @LINUX
 def test_tasks_ignore_what_their_driver_ignores(tmp_path: Path) -> None:
     assert driver(tmp_path, "tell", "SIG_IGN").wait() == 0

@@ -106,7 +106,7 @@ def advice(file: Path, *logs: Path) -> list[str]:
     return said
 
 
-@pytest.mark.few(8)
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", CRAWLS)
 def test_each_crawl_gets_the_advice_that_it_needs(name: str, tmp_path: Path) -> None:
     fetches, expected = CRAWLS[name]
@@ -252,7 +252,7 @@ NOTED: dict[str, tuple[Noted, set[str]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.few(5)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", NOTED)
 def test_what_heritrix_noted_is_told_for_certain(name: str, tmp_path: Path) -> None:
     fetches, expected = NOTED[name]

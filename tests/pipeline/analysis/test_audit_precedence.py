@@ -209,6 +209,7 @@ def test_rotated_logs_in_any_order_plain_or_gzip_are_one(tmp_path: Path) -> None
     assert whole == parts
 
 
+@pytest.mark.slow
 def test_less_memory_gives_the_same(tmp_path: Path) -> None:
     found = [
         findings.audit(PREC, [FIRST], budget=budget, threads=threads, tmp=tmp_path)
@@ -331,6 +332,7 @@ def test_without_matplotlib_the_rest_works(tmp_path: Path, monkeypatch: pytest.M
     assert (said.code, "pip install 'matplotlib>=3.8'" in said.err) == (2, True)
 
 
+@pytest.mark.slow
 def test_as_a_process() -> None:
     said = process("audit", PREC, FIRST)
     assert (said.code, said.err) == (0, "")

@@ -136,6 +136,7 @@ def test_domains_join_hosts_that_do_not_follow_each_other(work: Path) -> None:
     ]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("work", "sort"),
     [
@@ -156,6 +157,7 @@ def test_order_and_number_of_rows(sort: str, work: Path) -> None:
     assert shown == [row["host"] for row in everything[:20]]
 
 
+@pytest.mark.few(1)
 @works("loopback text", "made")
 def test_files_say_the_same(work: Path, tmp_path: Path) -> None:
     given = "hosts", "--work", work, "--output"
@@ -203,6 +205,7 @@ def test_keys_without_uris_and_ids_without_keys(tmp_path: Path) -> None:
     assert (said.code, "pages that are ids" in said.err) == (3, True)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("sort", "words"),
     [

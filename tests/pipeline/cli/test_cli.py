@@ -281,6 +281,7 @@ def test_outputs_that_are_there(web: Path, tmp_path: Path) -> None:
     assert (tmp_path / "captures.txt").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_an_interrupted_page_rank_leaves_no_ranks(tmp_path: Path) -> None:
     (tmp_path / "pr0.txt").write_text("0\t1.0\tO:1\n1\t1.0\tO:dummy\ndummy\t1.0\tO:dummy\n")
     said = crawlrank("step", "page-rank", tmp_path / "pr0.txt", "--output", tmp_path / "pr.txt",

@@ -38,7 +38,7 @@ def told(disk: Path, *words: object) -> None:
 
 
 @pytest.mark.parametrize("command", WRITERS)
-@pytest.mark.few(1)
+@pytest.mark.slow
 def test_of_the_output(command: str, tmp_path: Path) -> None:
     words, option = WRITERS[command]
     with tiny_disk(tmp_path / "disk", SIZE) as disk:

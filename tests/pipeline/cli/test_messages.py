@@ -171,6 +171,7 @@ def test_a_wet_file_is_named_as_such(
 ENDLESS = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "pipe")
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("output", ENDLESS)
 @pytest.mark.parametrize(
     "words",
@@ -240,6 +241,7 @@ READERS: dict[str, Callable[[object], tuple[object, ...]]] = {
 }
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize("kind", ["a table in Parquet", "an array of NumPy", "a gzip file"])
 @pytest.mark.parametrize("command", READERS)
 def test_a_binary_file_is_named_where_text_is_needed(

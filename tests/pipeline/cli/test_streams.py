@@ -54,6 +54,7 @@ def test_a_run_without_streams_is_the_same(
 TO_FILES = ("status --json s.json", "export-precedence --output p.txt")
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("words", "closed"),
     [
@@ -87,6 +88,7 @@ def test_a_closed_stream_is_not_the_next_file(tmp_path: Path) -> None:
     assert len(events) > 5
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("runner", ["embedded", "inline", pytest.param("local", marks=EXTENDED)])
 def test_progress_that_nobody_reads_does_not_end_a_run(runner: str, tmp_path: Path) -> None:
     words = f"run ARCHIVE --work w --runner {runner} --jobs 1 -v"

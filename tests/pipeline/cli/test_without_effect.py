@@ -48,6 +48,7 @@ def test_options_of_the_configuration_file_are_put_aside(tmp_path: Path) -> None
     assert one.read_bytes() == other.read_bytes()
 
 
+@pytest.mark.slow
 def test_the_same_options_with_an_effect(tmp_path: Path) -> None:
     data = ("--runner", "inline", "--data", f"file://{tmp_path}/data", "--reducers", 2)
     words = ("--links", "all", "--forms", "--captures", "latest", "--gone", "keep")

@@ -50,7 +50,7 @@ def test_the_extras_are_those_of_the_project() -> None:
 
 
 @pytest.mark.parametrize("runner", ["embedded", "inline"])
-@pytest.mark.few(1)
+@pytest.mark.slow
 def test_commands_work_without_them(runner: str, tmp_path: Path) -> None:
     work, page = tmp_path / "work", tmp_path / "page.html"
     run = ["run", str(LOOPBACK), "--work", str(work), "--quiet", "--jobs", "1", "--runner", runner]

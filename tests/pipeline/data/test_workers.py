@@ -77,6 +77,7 @@ def test_a_process_that_dies_costs_its_task_alone() -> None:
     assert found == {**{task: task for task in range(9)}, **dead}
 
 
+@pytest.mark.slow
 def test_workers_serve_several_calls_and_end_with_their_context() -> None:
     with Workers() as workers:
         pids = {worker.process.pid for worker in workers.at_least(2)}
@@ -105,7 +106,7 @@ def test_an_error_ends_all_and_is_told_as_it_was() -> None:
         pytest.param(signal.SIGTERM, marks=pytest.mark.slow),
     ],
 )
-@pytest.mark.few(1)
+@pytest.mark.slow
 def test_workers_leave_with_the_one_that_started_them(tmp_path: Path, sent: signal.Signals) -> None:
     tasks, script = tmp_path / "tasks", tmp_path / "program.py"
     os.mkfifo(tasks)

@@ -93,6 +93,7 @@ def of_pieces(pieces: Sequence[Piece]) -> tuple[list[bytes], list[tuple[bytes, b
     return captures, sorted(link for _, links in each_piece for link in links)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("form", "count"),
     [

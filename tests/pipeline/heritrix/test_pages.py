@@ -105,6 +105,7 @@ def pages_of(work: Path, tmp: Path, rule: PageRule = ALL, bins: int = 4) -> list
     return [page.uri for page in pages]
 
 
+@pytest.mark.few(1)
 def test_pages_and_what_is_linked_in_the_order_of_the_file(work: Path, tmp_path: Path) -> None:
     lines = listed(work)
     made = pages_of(work, tmp_path)
@@ -121,6 +122,7 @@ def test_what_is_gone_is_none_in_the_last_class(work: Path, tmp_path: Path) -> N
     assert {uri.removeprefix(HOST) for uri in made} == PAGES | FOLLOWED | FOUND
 
 
+@pytest.mark.few(1)
 def test_fewer_classes_and_fewer_pages(work: Path, tmp_path: Path) -> None:
     made, lines = pages_of(work, tmp_path), listed(work)
     best = [uri for uri in lines if uri in {*made}]
@@ -131,6 +133,7 @@ def test_fewer_classes_and_fewer_pages(work: Path, tmp_path: Path) -> None:
     assert 2 < len(first) < len(made)
 
 
+@pytest.mark.few(1)
 def test_each_line_that_is_no_page_has_a_cause(work: Path, tmp_path: Path) -> None:
     lines = listed(work)
     _, others = chosen(work, tmp_path, bins=1)

@@ -268,6 +268,7 @@ def test_a_figure_alone_is_the_one_of_several(small: Path, tmp_path: Path) -> No
     assert rows_of(again / "windows.csv") == steady
 
 
+@pytest.mark.slow
 def test_only_what_a_figure_needs_is_run(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="the extra crawlrank[plot] is absent")
     run_lab(tmp_path, figures=(5,), nodes=100, processes=1)

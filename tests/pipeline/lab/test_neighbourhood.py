@@ -53,6 +53,7 @@ def require_same(drawn: Drawn, keys: Sequence[str], plain: Plain) -> None:
     assert all(list(each) == sorted(each) for each in drawn.targets)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("engine", "most"), [("text", 2), ("columns", 7), ("text", 30), ("columns", 300)]
 )
@@ -110,6 +111,7 @@ def test_pages_that_are_none(engine: str, works: Works) -> None:
             drawn_around(run, "page-1", 9)
 
 
+@pytest.mark.few(1)
 @ENGINES
 def test_pages_that_fold_and_pages_without_score(engine: str) -> None:
     """A page nobody links to has none; another spelling of a page is that page."""

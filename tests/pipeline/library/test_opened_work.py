@@ -37,6 +37,7 @@ def test_tables_have_what_the_archives_have(work: Path) -> None:
     assert opened.keys()["id"].to_pylist() == list(range(opened.keys().num_rows))
 
 
+@pytest.mark.few(1)
 def test_the_library_ranks_the_graph_as_the_run_did(work: Path) -> None:
     opened = crawlrank.open(work)
     result = crawlrank.pagerank(opened.edges(), nodes=opened.keys().num_rows)

@@ -173,6 +173,7 @@ def states(path: Path) -> dict[str, int]:
     return {"/" + page.decode().split("/", 3)[3]: state for page, state in rows}
 
 
+@pytest.mark.slow
 def test_redirects_errors_and_documents_without_text_are_done(run: Run, tmp_path: Path) -> None:
     web = Web({
         "/": page_at("/moved", "/none", "/picture", "/failing", "/a"),

@@ -165,6 +165,7 @@ def test_bytecode_is_there_for_whatever_time_the_files_have(package: Path) -> No
             assert int.from_bytes(file.read(8)[4:], "little") == 1
 
 
+@pytest.mark.slow
 def test_a_node_without_that_python_says_so(node: tuple[Path, dict[str, str]]) -> None:
     folder, _ = node
     tools = folder / "tools"
@@ -248,6 +249,7 @@ def test_wheels_are_those_of_the_nodes(tmp_path: Path) -> None:
         build(tmp_path / "old", none, given, requirements=["native", "pure"])
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("args", "code", "said"),
     [
@@ -315,6 +317,7 @@ def imported(path: Path) -> set[str]:
     return names
 
 
+@pytest.mark.slow
 def test_tasks_need_what_jobs_import() -> None:
     """Every module that jobs import comes with what is packed, and the driver's own with none."""
     providers = distributions_by_module()

@@ -222,6 +222,7 @@ def test_one_crawl_alone_has_default_rates_and_says_so(works: list[Path], tmp_pa
     assert len(rates) == 1
 
 
+@pytest.mark.slow
 def test_no_budget_and_more_than_is_needed(works: list[Path], tmp_path: Path) -> None:
     folder = tmp_path / "plan"
     plan(works[:2], folder)
@@ -240,6 +241,7 @@ def test_no_budget_and_more_than_is_needed(works: list[Path], tmp_path: Path) ->
     assert {row["interval_days"] for row in rows_of(folder)} == {2}
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("objective", ["random", "harmonic"])
 def test_objectives(objective: str, works: list[Path], tmp_path: Path) -> None:
     data = plan(works, tmp_path, "--objective", objective, "--format", "parquet")

@@ -104,7 +104,7 @@ RUNS = [
 ]
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("runner", "case"), RUNS)
 def test_summary_end_of_run_status_and_explain(case: str, runner: str, tmp_path: Path) -> None:
     web, options, expected = CASES[case]
@@ -146,6 +146,7 @@ def test_agreement_on_ties_is_not_said_to_be_one(runner: str, tmp_path: Path) ->
     )
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("runner", RUNNERS)
 def test_links_of_unranked_pages_are_counted(runner: str, tmp_path: Path) -> None:
     """Two pages link to each other, two to them; one of these also to itself, which counts."""

@@ -71,6 +71,7 @@ def lines(path: Path, separator: str = "\t") -> list[list[str]]:
     return [line.split(separator) for line in path.read_text().splitlines()]
 
 
+@pytest.mark.slow
 def test_jsonl_says_what_csv_says(works: dict[str, Path], tmp_path: Path) -> None:
     work = works["columns"]
     rows = rows_of(exported(work, tmp_path / "a.csv", "--format", "csv"))
@@ -147,7 +148,7 @@ def test_urls_that_need_quotes(tmp_path: Path) -> None:
     [("a.csv", "csv"), ("a.JSONL.gz", "jsonl"), ("a.parquet", "parquet"), ("a.txt", "heritrix"),
      ("csv", "heritrix")],
 )  # fmt: skip
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 def test_the_ending_says_the_format(
     name: str, form: str, works: dict[str, Path], tmp_path: Path
 ) -> None:

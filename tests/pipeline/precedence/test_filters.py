@@ -242,7 +242,7 @@ def test_drawn_commands_take_what_a_comprehension_takes(
 @pytest.mark.parametrize(
     "host", ["127.0.0.1", "127.0.0.2:18082", "flamingo.ics.uci.edu", "nobody.example"]
 )
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 def test_pages_linked_from_a_host(host: str, exported: Exported) -> None:
     opened = crawlrank_of_python.open(exported.work)
     keys = opened.keys()["key"].to_pylist()
@@ -303,6 +303,7 @@ def test_every_format_is_filtered(exported: Exported, tmp_path: Path) -> None:
     assert [line.split("\t")[0] for line in exported.lines("nutch", *options)] == urls
 
 
+@pytest.mark.few(1)
 def test_what_each_filter_left_is_shown(exported: Exported, tmp_path: Path) -> None:
     output = tmp_path / "p.txt"
     options = ("--captured", "--match", "/p", "--top", "3")

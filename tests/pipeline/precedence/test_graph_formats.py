@@ -66,7 +66,7 @@ def exported(work: Path, form: str, folder: Path, *options: object) -> Path:
     return path
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["odd", "loopback"])
 @pytest.mark.parametrize("form", ["graphml", "gexf"])
 def test_networkx_reads_nodes_attributes_and_links(form: str, name: str, tmp_path: Path) -> None:

@@ -228,6 +228,7 @@ def test_heritrix_own_files_are_clean() -> None:
 # ---- hostile text ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(
     st.binary(max_size=60) | st.text(max_size=40).map(lambda text: text.encode("utf-8", "replace"))
 )

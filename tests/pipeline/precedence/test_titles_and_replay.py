@@ -73,7 +73,7 @@ def listed(work: Path, output: Path, *more: object) -> dict[str, tuple[Any, Any]
 
 
 @pytest.mark.parametrize("prefix", [PREFIX, PREFIX.removesuffix("/")])
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 def test_lists_have_both(work: Path, prefix: str, tmp_path: Path) -> None:
     expected = {
         path: (title, PREFIX + replay if replay else None)
@@ -99,6 +99,7 @@ def test_lists_are_as_before_where_nothing_is_asked_for(work: Path, tmp_path: Pa
     assert "title" not in names
 
 
+@pytest.mark.few(1)
 def test_filters_leave_both(work: Path, tmp_path: Path) -> None:
     output = tmp_path / "pages.jsonl"
     rows = listed(work, output, "--replay", PREFIX, "--status", "200", "--top", 2)

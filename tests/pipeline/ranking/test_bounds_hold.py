@@ -179,6 +179,7 @@ def test_no_bound_is_violated_with_weights_of_links(
     require_bounds(case, links_of(case, *weights), scores, entry, 1e-12)
 
 
+@pytest.mark.slow
 def test_a_round_tells_what_its_vectors_are() -> None:
     """Each sum of a round of loops, by numpy, of a graph with weights of one magnitude and none."""
     rng = np.random.default_rng(1)

@@ -79,6 +79,7 @@ STOPS = [
 ]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("way", WAYS)
 @settings(max_examples=examples(60), deadline=None)
 @given(case=cases(), stop=st.sampled_from(STOPS))

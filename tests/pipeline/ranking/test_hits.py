@@ -48,6 +48,7 @@ def by_svd(graph: Graph, relevance: Floats | float = 1.0, perturb: float = 0.0) 
     return authorities / (np.linalg.norm(authorities) or 1.0), hubs, values
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("stop", [Stop(tolerance=1e-9), Stop(iterations=100)], ids=str)
 def test_published_values(stop: Stop) -> None:
     """The values are those of aduana's documentation."""

@@ -91,6 +91,7 @@ def test_no_certificate_is_exceeded(policy: Policy, graph: Graph, data: st.DataO
     assert_certified(result, exact_scores(graph))
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("seed", range(8))
 def test_no_certificate_is_exceeded_on_larger_graphs(policy: Policy, seed: int) -> None:

@@ -54,6 +54,7 @@ def rounds(graph: Graph, count: int) -> Graph:
     return scored(graph, x)
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("policy", ["cycle", "random", "greedy"])
 @pytest.mark.parametrize("name", NAMED)
 def test_exact_ranks_pass(name: str, policy: str) -> None:
@@ -131,7 +132,7 @@ def rank(graph: Graph) -> Floats:
 
 
 @pytest.mark.parametrize("noise", [0.0, *NOISE])
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 def test_scores_that_were_changed_are_told(noise: float, exact: Floats) -> None:
     """Scores of which page-rank has proved an error of 1e-9 at most."""
     wrong = exact * (1 + noise * np.random.default_rng(1).uniform(-1, 1, len(exact)))
@@ -143,7 +144,7 @@ def test_scores_that_were_changed_are_told(noise: float, exact: Floats) -> None:
 
 
 @pytest.mark.parametrize("noise", [0.0, *NOISE])
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 def test_wrong_classes_are_counted_but_for_those_that_opic_leaves_open(
     noise: float, exact: Floats
 ) -> None:

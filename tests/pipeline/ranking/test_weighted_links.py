@@ -63,7 +63,7 @@ def exact(links: WeightedLinks, teleport: Floats | None = None) -> Floats:
     return solved
 
 
-@pytest.mark.few(6)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("weights", WEIGHTS, ids=str)
 @pytest.mark.parametrize("stop", [FINE, Stop(iterations=250)], ids=str)
 @pytest.mark.parametrize("chosen", [None, 7, 400])

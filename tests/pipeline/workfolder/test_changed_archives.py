@@ -70,6 +70,7 @@ def test_the_samples_look_the_same_at_their_ends(tmp_path: Path) -> None:
     assert len({file_fingerprint(path) for path in paths}) == 1
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("runner", "same_time"),
     [
@@ -106,6 +107,7 @@ def test_a_byte_that_changes_unseen_takes_a_full_check(tmp_path: Path) -> None:
     assert "archives" in said.out
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("runner", ["embedded", "inline"])
 def test_a_touched_archive_is_kept(runner: str, tmp_path: Path) -> None:
     work, path = tmp_path / "w", written(tmp_path / "a.warc.gz", WHOLE)

@@ -85,7 +85,7 @@ def brought(files: Counter[Path], data: Path) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("uri", [URI, "http://a.example/", "http://c.example/never-captured"])
-@pytest.mark.few(1)
+@pytest.mark.slow
 def test_a_page_of_a_run_at_a_url(uri: str, works: dict[str, Made]) -> None:
     assert explained(works["far"].work, uri) == explained(works["near"].work, uri)
 

@@ -47,6 +47,7 @@ class Disk:
                 assert str(location.parent) in self.synced, dataset
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "runner",
     [

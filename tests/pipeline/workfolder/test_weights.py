@@ -41,6 +41,7 @@ def lines_of(*weights: tuple[str, float]) -> list[WeightLine]:
     return [WeightLine(number, *line) for number, line in enumerate(weights, 1)]
 
 
+@pytest.mark.few(1)
 def test_uris_keys_and_folds(work: Path) -> None:
     lines = lines_of(
         ("http://www.A.example:80/page/", 2), ("example,b)/", 0.5), ("http://a.example/old", 4),

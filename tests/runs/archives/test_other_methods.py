@@ -39,6 +39,7 @@ def made(folder: Path, archive: Path, runner: str) -> list[str]:
     return [text.read_text(), (work / "precedence.txt").read_text()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runner", ["embedded", pytest.param("inline", marks=pytest.mark.slow)])
 def test_other_methods_change_nothing(tmp_path: Path, runner: str) -> None:
     pages = [

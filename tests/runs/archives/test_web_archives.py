@@ -73,7 +73,7 @@ def on_files(archives: list[Path], tmp_path_factory: pytest.TempPathFactory) -> 
     return precedence(tmp_path_factory.mktemp("on-files") / "work", *archives)
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("runner", "ranges"),
     [

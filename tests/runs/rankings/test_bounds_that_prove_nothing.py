@@ -69,6 +69,7 @@ def test_every_command_reads_them(work: Path, name: str, tmp_path: Path) -> None
     ok("export", "--work", ranking, "--output", tmp_path / "precedence.txt")
 
 
+@pytest.mark.slow
 def test_their_agreement_is_shown(work: Path) -> None:
     assert document("agree", work)
 

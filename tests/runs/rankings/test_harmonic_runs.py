@@ -53,6 +53,7 @@ def test_scores_are_those_of_networkx(tmp_path: Path) -> None:
     assert scores_of(work) == pytest.approx(nx.harmonic_centrality(web), rel=1e-12)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("by", ["host", "domain"])
 def test_sites(by: str, tmp_path: Path) -> None:
     work = ranked(
@@ -119,6 +120,7 @@ def test_ranks_as_common_crawl_has_them(by: str, tmp_path: Path) -> None:
     assert gzip.decompress(packed.read_bytes()).decode().splitlines()[1].split("\t")[0] == "1"
 
 
+@pytest.mark.slow
 def test_ranks_need_two_rankings(tmp_path: Path) -> None:
     work = copy_of(finished(shared_warc("near.warc.gz", WEB)), tmp_path / "work")
     ask = ("export", work, "--format", "cc-ranks", "--output", tmp_path / "r.tsv")

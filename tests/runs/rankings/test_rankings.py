@@ -204,6 +204,7 @@ def test_a_ranking_of_imported_text(tmp_path: Path) -> None:
     ok("status", "--work", work, "--ranking", "pagerank")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("method", "stop"),
     [

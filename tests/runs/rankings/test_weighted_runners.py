@@ -96,7 +96,7 @@ def check_bits(
             assert rounds[1][-1][name] == pytest.approx(rounds[0][-1][name], rel=1e-6)
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_after_rounds_the_same_bits(
     method: str, archives: list[Path], weights: Options, tmp_path: Path

@@ -91,7 +91,7 @@ def pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         Path(name).write_text(text)
 
 
-@pytest.mark.few(8)
+@pytest.mark.few(3)
 @pytest.mark.parametrize("option", CHANGES)
 def test_the_steps_that_depend_on_it_are_done_again(option: str, tmp_path: Path) -> None:
     before, after, first = CHANGES[option]

@@ -59,6 +59,7 @@ MEMBERS = {
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", MEMBERS)
 def test_all_before_an_error_is_kept(name: str) -> None:
     member = gzip.compress(MEMBERS[name], mtime=0)

@@ -128,7 +128,7 @@ def header_of(kind: str, number: int) -> bytes:
         pytest.param("metadata's URI", marks=pytest.mark.slow),
     ],
 )
-@pytest.mark.few(1)
+@pytest.mark.slow
 def test_large_headers_are_not_kept(kind: str, tmp_path: Path) -> None:
     def read(count: int) -> None:
         path = tmp_path / f"{count}.warc"
@@ -167,7 +167,7 @@ def test_entries_of_a_wacz(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("reader", ["run", "inspect"])
-@pytest.mark.few(1)
+@pytest.mark.slow
 def test_damage_is_listed_up_to_a_bound(reader: str, tmp_path: Path) -> None:
     def read(count: int) -> None:
         path = tmp_path / f"{count}.warc"

@@ -57,6 +57,7 @@ def test_an_arc_and_a_warc_of_one_crawl_give_the_same() -> None:
 RESPONSE = ("response", 200)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [pytest.param("arc", marks=pytest.mark.slow), "warc"])
 def test_anchors_are_as_many_as_others_count(kind: str) -> None:
     """The Archives Unleashed Toolkit counts `a[href]` of pages with status 200, whatever it is, in

@@ -12,7 +12,7 @@ MOST = 1 << 13  # bytes of each
 
 
 @pytest.mark.parametrize("hundred", range(10))
-@pytest.mark.few(1)
+@pytest.mark.slow
 def test_each_is_read_in_time(hundred: int) -> None:
     for number in range(100 * hundred, 100 * (hundred + 1)):
         data = drawn(1, number, MOST)

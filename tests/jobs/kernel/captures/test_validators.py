@@ -119,7 +119,7 @@ def test_a_wat_tells_them() -> None:
     assert validators_of(data) == (DIGITS, TAG.encode())
 
 
-@pytest.mark.few(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("sample", sorted(path.name for path in SAMPLES.glob("*arc.gz")))
 def test_nothing_else_of_real_archives_changes(sample: str) -> None:
     data = (SAMPLES / sample).read_bytes()

@@ -41,11 +41,12 @@ def test_every_byte(encoding: str) -> None:
 
 
 @pytest.mark.parametrize("encoding", SEVERAL_BYTES)
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 def test_every_pair_of_bytes(encoding: str) -> None:
     assert differences(encoding, map(bytes, product(BYTES, BYTES))) == []
 
 
+@pytest.mark.slow
 def test_every_pair_of_iso_2022_jp() -> None:
     pairs = product(range(0x80), range(0x80))
     assert differences("iso-2022-jp", (b"\x1b$B" + bytes(pair) for pair in pairs)) == []
@@ -71,6 +72,7 @@ def four_bytes(pointer: int) -> bytes:
     return bytes((first + 0x81, second + 0x30, third + 0x81, fourth + 0x30))
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("encoding", SEVERAL_BYTES)
 @given(data=st.lists(TEXTS, min_size=examples(8), max_size=examples(8)))
 def test_any_bytes(encoding: str, data: list[bytes]) -> None:
@@ -79,7 +81,7 @@ def test_any_bytes(encoding: str, data: list[bytes]) -> None:
 
 @pytest.mark.parametrize("encoding", ASCII_IS_ITSELF)
 @given(data=st.lists(TEXTS, min_size=examples(4), max_size=examples(4)))
-@pytest.mark.few(12)
+@pytest.mark.few(4)
 def test_no_decoder_swallows_a_mark(encoding: str, data: list[bytes]) -> None:
     """Bytes of ASCII that are the second of no character stay, whatever is before them."""
     for text in data:

@@ -23,7 +23,7 @@ def reference(code: int) -> bytes:
     return b"&#%d;" % code
 
 
-@pytest.mark.few(6)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("encoding", OUTPUT)
 def test_every_code_point(encoding: str) -> None:
     last = 0x30000 if encoding in BEYOND else 0x10100
@@ -35,6 +35,7 @@ def test_every_code_point(encoding: str) -> None:
     assert differences == []
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("encoding", OUTPUT)
 @given(texts=st.lists(TEXTS, min_size=examples(20), max_size=examples(20)))
 def test_any_text(encoding: str, texts: list[str]) -> None:

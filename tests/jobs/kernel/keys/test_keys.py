@@ -87,6 +87,7 @@ def test_keys_of_real_uris_are_those_of_surt(www: Www) -> None:
     assert differing(drawn, www) == []
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("seed", range(8))
 def test_keys_of_made_uris_are_those_of_surt(seed: int) -> None:
     """80,000 in all of `make test-slow`; by hand, with other seeds, millions."""

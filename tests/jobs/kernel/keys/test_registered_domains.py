@@ -57,6 +57,7 @@ hosts = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(300), deadline=None)
 @given(hosts, st.sampled_from(("", ":8080")), st.sampled_from(("/", "/a/../", "/%41?x")))
 def test_a_key_keeps_the_registered_domain(host: str, port: str, path: str) -> None:

@@ -59,6 +59,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_time_is_linear(piece: str) -> None:
     assert_linear(lambda size: list(css_references(piece * (size // len(piece)))), 2**18)

@@ -300,6 +300,7 @@ def test_any_bytes_are_a_page(body: bytes) -> None:
         assert len(target.split()) == 1
 
 
+@pytest.mark.slow
 @given(st.text(alphabet=st.sampled_from("<>/=\"' \n&;#!-abhrefscipt"), max_size=300))
 def test_any_soup_is_a_page(text: str) -> None:
     assert all(target.startswith(b"http") for target, *_ in html_links(text.encode(), PAGE))

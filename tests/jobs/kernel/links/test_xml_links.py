@@ -204,7 +204,7 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.few(6)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_time_is_linear(piece: str) -> None:
     def read_all(size: int) -> None:

@@ -101,6 +101,7 @@ def test_a_zip_brings_its_code(made: Native, tmp_path: Path) -> None:
     assert run.stdout.split() == [str(4 * ord("a")), "False"]
 
 
+@pytest.mark.slow
 def test_code_is_made_where_numba_is_told_not_to_compile(tmp_path: Path) -> None:
     (tmp_path / "of_python.py").write_text(MODULE)
     code = (
@@ -159,6 +160,7 @@ def test_code_in_the_cache_is_its_users_alone(cached: Native, tmp_path: Path) ->
     assert cached.kept(again=True)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("others", [0o770, 0o707, 0o722])
 def test_code_that_others_could_write_is_removed(
     cached: Native, tmp_path: Path, others: int

@@ -127,6 +127,7 @@ def test_a_worker_that_cannot_import_tells_why(capfd: pytest.CaptureFixture[str]
     assert capfd.readouterr().err == ""
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("runner", "size"),
     [

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import runpy
 
+import pytest
 from support.inputs.mutated_pages import mutated_page
 from support.paths import REFERENCE, SCRIPTS
 
 
+@pytest.mark.slow
 def test_pages_that_differ_are_finds() -> None:
     script = runpy.run_path(str(SCRIPTS / "fuzz_pages.py"))
     answers = iter([("links", "links"), ("links", None), ("links", "others")])

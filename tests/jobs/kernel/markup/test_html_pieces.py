@@ -237,6 +237,7 @@ IN_FEW_BYTES = {
 }
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "name",
     [

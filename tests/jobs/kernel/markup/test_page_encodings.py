@@ -28,7 +28,7 @@ def page(parts: list[bytes], marks: list[bytes]) -> bytes:
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @given(data=st.data())
-@pytest.mark.few(20)
+@pytest.mark.few(6)
 def test_parts_are_read_as_in_the_whole_page(encoding: str, data: st.DataObject) -> None:
     for _ in range(examples(4)):
         parts = data.draw(PARTS)

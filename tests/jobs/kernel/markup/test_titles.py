@@ -78,7 +78,7 @@ def test_a_scan_gives_the_titles_of_a_parser() -> None:
 
 
 @pytest.mark.parametrize("sample", sorted(path.name for path in SAMPLES.glob("*arc.gz")))
-@pytest.mark.few(1)
+@pytest.mark.slow
 def test_nothing_else_of_real_archives_changes(sample: str) -> None:
     data = (SAMPLES / sample).read_bytes()
     (usual, counters), (more, counted) = items_of(data), items_of(data, titles=True)

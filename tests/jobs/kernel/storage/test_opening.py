@@ -71,6 +71,7 @@ def test_an_object_is_as_a_file(bucket: Any, tmp_path: Path, key: str) -> None:
             assert there.read(count) == here.read(count)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("url", ["s3://crawl/no", "s3://no-bucket/x", "s3://", "s3://crawl"])
 def test_what_is_not_there(bucket: Any, tmp_path: Path, url: str) -> None:
     with pytest.raises(OSError):

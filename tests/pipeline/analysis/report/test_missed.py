@@ -69,6 +69,7 @@ def missed_of(archive: Path, *options: object, how: tuple[object, ...] = ()) -> 
     return missed
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("how", [(), INLINE], ids=["columns", "text"])
 def test_reasons_are_those_of_the_log(
     how: tuple[object, ...], entries: list[tuple[int, str]], tmp_path: Path
@@ -109,6 +110,7 @@ def test_without_a_log_there_are_no_reasons(tmp_path: Path) -> None:
     assert "The best pages that were not captured" in page.read_text()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("text", [b"no line of a log\n", b""])
 def test_a_log_that_is_none_is_named(text: bytes, tmp_path: Path) -> None:
     work = finished(shared_warc("missed.warc", {HOME: [*LOGGED, "/"]}), "--nodes", "all", "--bins",

@@ -132,6 +132,7 @@ def test_two_runs_at_once(tmp_path: Path) -> None:
     assert [path.name for path in work.iterdir()] == [".lock"]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("first", ["embedded", "inline"])
 def test_another_runner_in_a_work_folder(first: str, tmp_path: Path) -> None:
     runners = {"embedded": "embedded", "inline": "local or inline"}

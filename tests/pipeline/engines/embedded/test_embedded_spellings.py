@@ -25,7 +25,7 @@ REAL = [
 
 
 @pytest.mark.parametrize("www", ["strip", "keep", "surt"])
-@pytest.mark.few(1)
+@pytest.mark.slow
 def test_the_uris_that_have_a_key_are_those_of_which_surt_makes_one(www: Www) -> None:
     made = [*HOSTILE, *REAL, *made_uris(8_000, 7, REAL)]
     uris = [uri for uri in made if uri.decode("utf-8", "replace").encode() == uri]

@@ -153,6 +153,7 @@ def test_any_graph(graph: Graph, data: st.DataObject) -> None:
             assert away <= rounds[-1]["certificate"] + 1e-14
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "stop",
     [Stop(iterations=3), pytest.param(Stop(tolerance=1e-5), marks=pytest.mark.slow)],
@@ -210,6 +211,7 @@ def test_rounds_that_are_not_enough(web: Path, tmp_path: Path, launcher: Launche
         assert (scores_in(folder / "ranks") == expected.scores).all()
 
 
+@pytest.mark.slow
 def test_rounds_whose_entries_were_saved_go(web: Path, tmp_path: Path, launcher: Launcher) -> None:
     folder = tmp_path / "rounds"
     HitsRounds(web, folder, launcher, Stop(iterations=3)).run()
@@ -220,6 +222,7 @@ def test_rounds_whose_entries_were_saved_go(web: Path, tmp_path: Path, launcher:
     assert {path.name for path in other.iterdir()} == kept
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("edges", "what"),
     [

@@ -74,6 +74,7 @@ def test_any_graph_and_any_weights(graph: Graph, partitions: int, data: st.DataO
         assert rounds[-1]["eta"] < 1e-3
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("seeds", [SEEDS, ODD], ids=["seeds", "odd"])
 @pytest.mark.parametrize("iterations", [1, 2, 12])
 def test_plain_rounds_are_those_of_the_embedded_engine(
@@ -107,6 +108,7 @@ def test_the_same_bits_on_any_cluster(
     assert lines[0] == lines[1]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("partitions", [None, 3])
 def test_going_on_after_each_round(
     partitions: int | None, given_web: tuple[Path, Path], tmp_path: Path, launcher: Launcher
@@ -138,6 +140,7 @@ def test_going_on_after_each_round(
     assert dataset(ranks) == dataset(attempt(tmp_path / "whole", stopping=False))
 
 
+@pytest.mark.slow
 def test_far_fewer_rounds_than_plain_ones(
     given_web: tuple[Path, Path], tmp_path: Path, launcher: Launcher
 ) -> None:
@@ -165,6 +168,7 @@ def test_weights_that_are_none(bad: list[float]) -> None:
         teleport(np.array(bad))
 
 
+@pytest.mark.slow
 def test_a_page_that_no_reader_reaches_has_nothing(tmp_path: Path, launcher: Launcher) -> None:
     """Two parts without a path between them; readers start in one."""
     graph = graph_of(5, [(0, 1), (1, 0), (2, 3), (3, 4)])

@@ -125,7 +125,7 @@ def test_there_are_sixty() -> None:
     assert len(CASES) == 60
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("name", "slow"), CASES)
 def test_it_ends(name: str, slow: bool) -> None:
     begin = time.monotonic()

@@ -192,6 +192,7 @@ def test_a_server_that_asks_for_hours_is_left_alone(web: WebServer) -> None:
     assert len(web.files["/hours"].before) == 1
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("options", "words"),
     [

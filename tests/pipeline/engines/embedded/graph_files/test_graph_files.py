@@ -122,6 +122,7 @@ def test_comments_and_attributes_are_counted(tmp_path: Path) -> None:
     assert counts["edges with further fields, not taken over"] == "1"
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.slow] * (name not in QUICK)) for name in FILES]
 )
@@ -160,7 +161,7 @@ def test_a_graph_of_uris_has_keys_and_a_precedence_file(tmp_path: Path) -> None:
     assert (changed.code, "Name another folder" in changed.err) == (3, True), changed
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("form", ["adjacency-parquet", "mtx", "edges", "graphml", "gexf"])
 def test_there_and_back_scores_are_the_same(form: str, tmp_path: Path) -> None:
     ending = {"edges": "tsv.gz", "adjacency-parquet": "parquet"}.get(form, form)
