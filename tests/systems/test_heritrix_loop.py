@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import random
+import socket
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
@@ -10,14 +13,14 @@ from pathlib import Path
 
 import pytest
 import scipy
-from heritrix.job import Job
-from heritrix.log import pages
-from heritrix.made_site import Site
+from heritrix.job import Job, Plan, write_job
+from heritrix.log import pages, read_log
+from heritrix.made_site import Document, Site
 from heritrix.recrawl import first_crawl, rank, read_precedences, recrawl
-from heritrix.running import look_into
-from heritrix.serving import Served
+from heritrix.running import look_into, run_job
+from heritrix.serving import Served, serving
 from heritrix.site_parts import TEXTAREA_TRAP, make_site
-from support.crawls import crawlrank
+from support.crawls import crawlrank, ok
 from support.systems.heritrix_crawls import home, noted, served, site
 
 from crawlrank.jobs.kernel.keys.heritrix_form import heritrix_form
@@ -201,3 +204,59 @@ def test_all_true_links_and_no_others(
     assert links == "all" or not [hop for _, _, hop in false if hop == "X"]
     texts = {uri for uri in site.traps if uri.endswith(f"/{TEXTAREA_TRAP}.html")}
     assert taken == (texts if outlinks in ("metadata", "both") else set())
+
+
+# ---- what is missed --------------------------------------------------------------------------
+
+REASONS = {-9998: "robots", -5001: "scope"}  # by hand, as documented; others below 0 are errors
+
+
+def much_linked(hosts: Sequence[str], dead: str) -> Site:
+    """Pages that all link to what a crawl cannot have. dead: a host where nothing listens."""
+    site, (host, _, elsewhere) = Site(hosts), hosts
+    site.text(f"{host}/robots.txt", "User-agent: *\nDisallow: /private/\n", "text/plain")
+    paths = ["/", *(f"/p/{number}.html" for number in range(40))]
+    for path in paths:
+        page = Document(site, host + path)
+        for uri in ("/private/a.html", "/private/b.html", "/blocked/a.html", *paths):
+            page.link(host + uri)
+        for uri in (f"{dead}/", f"{dead}/a.html", f"{elsewhere}/", f"{host}{path}?none"):
+            page.link(uri)
+        page.done()
+    return site
+
+
+def crawled_without(home: Path, folder: Path, seeds: Sequence[str]) -> Job:
+    """A crawl that tries each page twice, and none below /blocked/."""
+    settings = {"preselector.blockByRegex": ".*/blocked/.*", "frontier.maxRetries": "2"}
+    job = write_job(home, folder, Plan(seeds, settings=settings))
+    run_job(home, job)
+    return job
+
+
+def test_reasons_of_missed_pages_are_those_of_the_log(home: Path, tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # so that nobody else listens there
+        dead = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        make = partial(much_linked, dead=dead)
+        with serving(make) as now:
+            host, _, elsewhere = now.site.hosts
+            job = crawled_without(home, tmp_path / "job", [f"{host}/", f"{dead}/"])
+    work = rank(job.archives, tmp_path / "work").parent
+    report = ok("report", work, "--crawl-log", job.crawl_log, "--json", "-", "--top", 200).out
+    missed = json.loads(report)["missed"]
+    latest = {fetch.uri: fetch.status for fetch in read_log(job.crawl_log)}
+    expected = {uri: latest.get(uri) for uri in (
+        f"{host}/private/a.html", f"{host}/private/b.html", f"{host}/blocked/a.html", f"{dead}/",
+        f"{dead}/a.html", f"{elsewhere}/",
+    )}  # fmt: skip
+    assert {row["uri"]: row["status"] for row in missed["best"]} == expected
+    for row in missed["best"]:
+        default = "never" if row["status"] is None else "error"
+        assert row["reason"] == REASONS.get(row["status"], default)
+    best = {row["reason"] for row in missed["best"]}
+    assert best == {"robots", "scope", "error", "never"}
+    important = [row for row in missed["best"] if row["class"] == 1]
+    assert missed["important"] == len(important) > 0
+    counts = Counter(row["reason"] for row in important)
+    assert {row["reason"]: row["count"] for row in missed["by_reason"]} == counts
