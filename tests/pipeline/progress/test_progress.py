@@ -148,10 +148,12 @@ def test_times_of_a_bar_are_whole_and_named(width: int) -> None:
     lines = [
         Text.from_ansi(line).plain.rstrip() for line in re.split(r"[\r\n]+", screen.getvalue())
     ]
-    *_, reading, ranking = (line for line in lines if " of " in line)
+    shown = [line for line in lines if " of " in line]  # rich's own thread may show some twice
+    (*_, reading), (*_, ranking) = (
+        [line for line in shown if name in line] for name in ("extract-links", "page-rank")
+    )
     assert max(map(cell_len, lines)) <= width
     assert reading.endswith(" 0:00:20 spent, 0:00:50 left")
-    assert "extract-links" in reading
     assert "archive 12345 of 67890, 100" in reading
     assert ranking.endswith("certificate 1.00e-08 of 1e-09 0:00:00 spent")
 
