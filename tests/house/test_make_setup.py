@@ -71,6 +71,7 @@ def test_what_is_pinned_has_its_hashes(checkout: Path) -> None:
     assert any(line.startswith("mrjob==") for line in run)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("refused", [FOR_A_RUN[1], FOR_A_RUN[2], " -e ."])
 def test_a_setup_that_fails_is_mended(refused: str, checkout: Path) -> None:
     assert asked(checkout, "pipeline", refused)[-1] == refused.split()[-1]
@@ -83,6 +84,7 @@ def test_what_fails_for_development_is_made_anew(checkout: Path) -> None:
     assert asked(checkout, "lint") == [*FOR_A_RUN, FOR_ALL, *CHECKED]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("changed", ["pyproject.toml", "constraints/hashes.txt", "constraints/run"])
 def test_a_change_of_dependencies_renews(changed: str, checkout: Path) -> None:
     asked(checkout, "setup")

@@ -88,6 +88,7 @@ def test_some_kills(archives: list[Path], tmp_path: Path) -> None:
     run.check_end()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stop", ["tolerance", pytest.param("iterations", marks=pytest.mark.slow)])
 def test_ranking_goes_on_behind_its_last_round(
     stop: str, archives: list[Path], tmp_path: Path

@@ -255,6 +255,7 @@ def test_an_interruption_ends_the_cluster(
     assert cluster.state == "TERMINATED"
 
 
+@pytest.mark.slow
 def test_a_cluster_that_may_not_be_tagged_is_ended(
     emr: MadeEmr, bucket: Any, conf: Path, tmp_path: Path
 ) -> None:

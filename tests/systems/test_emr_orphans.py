@@ -197,6 +197,7 @@ def test_applications_of_an_interrupted_step_are_ended_too(
         assert len(yarn.read_text().splitlines()) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operation", ["ListClusters", "ListSteps"])
 def test_a_role_that_may_not_look_is_refused(
     emr: MadeEmr, archive: None, conf: Path, tmp_path: Path, operation: str

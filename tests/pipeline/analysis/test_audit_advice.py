@@ -106,7 +106,7 @@ def advice(file: Path, *logs: Path) -> list[str]:
     return said
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", CRAWLS)
 def test_each_crawl_gets_the_advice_that_it_needs(name: str, tmp_path: Path) -> None:
     fetches, expected = CRAWLS[name]
@@ -117,6 +117,7 @@ def test_each_crawl_gets_the_advice_that_it_needs(name: str, tmp_path: Path) -> 
     assert len(said) == len(expected - {SEEDS})
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("order", ["empty first", "empty last"])
 def test_an_empty_log_among_others(order: str, tmp_path: Path) -> None:
     file = written(tmp_path / "precedence.txt", FILE)

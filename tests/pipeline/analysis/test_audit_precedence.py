@@ -73,6 +73,7 @@ def robots(order: list[str]) -> list[tuple[str, str]]:
     ]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ORDERS)
 def test_what_a_missing_bean_does_is_seen(name: str, tmp_path: Path) -> None:
     path = written(tmp_path / "crawl.log", log(robots(ORDERS[name])))

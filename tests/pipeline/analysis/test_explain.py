@@ -186,6 +186,7 @@ def test_what_looks_like_a_uri(uri: str, works: Works) -> None:
     assert (said.code, "is no URI" in said.err) == (2, True), said
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["scores/scores.parquet", "map/map.parquet", "graph/offsets.npy"])
 def test_broken_datasets(name: str, works: Works, tmp_path: Path) -> None:
     work = copy_of(works["columns"][0], tmp_path / "it's [a] folder")

@@ -402,7 +402,7 @@ def test_inspect_says_what_became_of_nofollow_links(more: tuple[str, ...], words
 # ---- options as they are written
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("first", "second", "sentence"),
     [

@@ -50,6 +50,7 @@ def place(name: str, work: Path) -> tuple[object, ...]:
     return ("--work", work) if name == "run" else (work, work) if name == "diff" else (work,)
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize(("name", "option"), CASES)
 def test_outputs_in_a_work_folder(name: str, option: str, made: Path, tmp_path: Path) -> None:
     work = shutil.copytree(made, tmp_path / "work")

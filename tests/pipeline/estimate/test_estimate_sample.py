@@ -149,6 +149,7 @@ def contents_of_beginning(path: Path) -> tuple[int, int]:
     return len(captures), len(links)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("form", ["whole", "whole-zstd", "whole-lz4"])
 def test_a_small_archive_without_cuts_comes_whole(form: str, tmp_path: Path) -> None:
     """A frame of zstd or lz4 gives nothing before its first block is complete."""

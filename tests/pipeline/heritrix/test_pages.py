@@ -117,6 +117,7 @@ def test_pages_and_what_is_linked_in_the_order_of_the_file(work: Path, tmp_path:
     assert gone
 
 
+@pytest.mark.few(1)
 def test_what_is_gone_is_none_in_the_last_class(work: Path, tmp_path: Path) -> None:
     made = pages_of(work, tmp_path, bins=0)
     assert {uri.removeprefix(HOST) for uri in made} == PAGES | FOLLOWED | FOUND

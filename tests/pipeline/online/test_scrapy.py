@@ -130,6 +130,7 @@ def test_important_pages_come_earlier_than_in_the_order_in_which_they_are_found(
     require_earlier([first, found(links, 0), found(links, -1)], importance(links))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kills", [1, pytest.param(10, marks=pytest.mark.slow)], ids=lambda kills: f"{kills} kills"
 )

@@ -201,6 +201,7 @@ def contents(package: Path) -> Iterator[tuple[str, bytes]]:
             yield path.name, path.read_bytes()
 
 
+@pytest.mark.slow
 def test_nothing_names_this_machine_or_its_index(package: Path, index: str) -> None:
     root = ROOT
     host = index.partition("@")[2].rstrip("/")

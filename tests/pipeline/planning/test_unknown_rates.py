@@ -53,7 +53,7 @@ def plan_of(rates: Floats, values: Floats, seed: int = 1) -> FetchPlan:
 
 
 @pytest.mark.parametrize("static", [0.0, 0.3, 0.7, 0.9])
-@pytest.mark.few(1)
+@pytest.mark.slow
 def test_a_plan_is_better_than_its_rivals_where_most_pages_never_change(
     static: float, values: Floats
 ) -> None:

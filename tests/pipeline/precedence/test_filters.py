@@ -218,7 +218,7 @@ CASES: list[tuple[str, tuple[str, ...], int | None]] = [
 
 @pytest.mark.parametrize(("form", "options", "top"), CASES)
 @pytest.mark.parametrize("name", ["loopback columns", "loopback text"])
-@pytest.mark.few(6)
+@pytest.mark.few(3)
 def test_the_command_takes_what_a_comprehension_takes(
     name: str, form: str, options: tuple[str, ...], top: int | None
 ) -> None:
@@ -242,7 +242,7 @@ def test_drawn_commands_take_what_a_comprehension_takes(
 @pytest.mark.parametrize(
     "host", ["127.0.0.1", "127.0.0.2:18082", "flamingo.ics.uci.edu", "nobody.example"]
 )
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 def test_pages_linked_from_a_host(host: str, exported: Exported) -> None:
     opened = crawlrank_of_python.open(exported.work)
     keys = opened.keys()["key"].to_pylist()

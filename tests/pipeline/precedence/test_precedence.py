@@ -286,6 +286,7 @@ def test_where_heritrix_takes_no_uri_the_summary_says_why(tmp_path: Path, captur
     check_file(written)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("uri", ["a)/", "ftp://a/"])
 @pytest.mark.parametrize("captures", [0, 1])
 def test_scores_without_a_uri_of_the_web_are_refused(

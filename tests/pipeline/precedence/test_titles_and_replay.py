@@ -126,6 +126,7 @@ def test_an_extraction_has_them(tmp_path: Path) -> None:
     assert batch["title"].to_pylist() == titles
 
 
+@pytest.mark.few(1)
 def test_explain_shows_the_title(work: Path, tmp_path: Path) -> None:
     said = ok("explain", work, f"{SITE}/b", "--json", tmp_path / "page.json").out
     assert "newer" in ok("explain", work, f"{SITE}/b").out

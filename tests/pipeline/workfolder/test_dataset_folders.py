@@ -90,6 +90,7 @@ def test_a_page_of_a_run_at_a_url(uri: str, works: dict[str, Made]) -> None:
     assert explained(works["far"].work, uri) == explained(works["near"].work, uri)
 
 
+@pytest.mark.slow
 def test_a_run_at_a_url_against_another(works: dict[str, Made]) -> None:
     far, near, columns = (works[name].work for name in ("far", "near", "columns"))
     assert compared(far, columns) == compared(near, columns)

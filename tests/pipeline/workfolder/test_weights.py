@@ -55,6 +55,7 @@ def test_uris_keys_and_folds(work: Path) -> None:
     assert report == (3, 3, lines[3:])
 
 
+@pytest.mark.few(1)
 def test_lines_of_one_page_add_up(work: Path) -> None:
     lines = lines_of(
         ("http://a.example/page", 1), ("http://a.example/new", 2), ("https://a.example/page?", 4),

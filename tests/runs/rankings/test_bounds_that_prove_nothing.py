@@ -74,6 +74,7 @@ def test_their_agreement_is_shown(work: Path) -> None:
     assert document("agree", work)
 
 
+@pytest.mark.slow
 def test_the_order_is_that_of_the_chain(work: Path) -> None:
     """No score is lost in the rounding: each list page is before the next one."""
     lines = (work / "rankings" / "trust" / "precedence.txt").read_text().splitlines()

@@ -91,7 +91,7 @@ def pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         Path(name).write_text(text)
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("option", CHANGES)
 def test_the_steps_that_depend_on_it_are_done_again(option: str, tmp_path: Path) -> None:
     before, after, first = CHANGES[option]
@@ -115,6 +115,7 @@ def test_every_option_that_results_depend_on_is_changed_here() -> None:
     assert {*RunOptions().parameters(), *RANKING_PARAMETERS} - left_out <= CHANGES.keys()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "words", ["--aliases www", "--link-weight internal=2", "--method hits --perturb 0.1"]
 )

@@ -225,6 +225,7 @@ def test_a_wrong_checksum_keeps_the_record() -> None:
     assert [item.reason for item in damage] == ["bad-gzip"]
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("wrapping", sorted(WRAPPINGS))
 def test_a_cut_keeps_what_is_before(wrapping: str) -> None:
     data = WRAPPINGS[wrapping](ARCHIVE)

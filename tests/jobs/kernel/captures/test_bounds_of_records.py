@@ -51,6 +51,7 @@ def counted(stream: object, few: int = SMALL) -> tuple[int, str, list[str]]:
     return len(records), records[-1].uri, reasons
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", FLOODS)
 def test_more_records_than_bytes_are_a_bomb(name: str) -> None:
     pack, record = FLOODS[name]

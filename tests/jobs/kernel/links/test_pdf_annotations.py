@@ -63,7 +63,7 @@ def test_what_is_nothing_costs_itself_alone(name: str, at: int) -> None:
 
 
 @pytest.mark.parametrize("stated", ["null", "7", "[1]", "99 0 R", "<</Base null>>", "<</Base 7>>"])
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 def test_a_base_that_is_none(stated: str) -> None:
     objects = of_annotations(link(uri_action("(x)")), catalogue=f"/URI {stated}")
     assert targets(objects) == ["http://h/d/x"]
@@ -101,7 +101,7 @@ def test_the_base_of_the_catalogue(base: str) -> None:
     ("/c/", "http://h/c/x"), ("www.example.org/", "http://www.example.org/x"),
     ("http://b/" + "c" * 9000 + "/", None), ("", "http://h/d/x"), ("mailto:a@b", None),
 ])  # fmt: skip
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 def test_odd_bases(base: str, target: str | None) -> None:
     objects = of_annotations(link(uri_action("(x)")), catalogue=f"/URI<</Base({base})>>")
     assert targets(objects) == [target] * (target is not None)

@@ -61,6 +61,7 @@ def test_what_was_made_is_kept(made: Native, tmp_path: Path) -> None:
     assert run.stdout.split() == [str(4 * ord("a")), "False", "False"]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("position", [0, 40, -1])
 def test_code_that_is_not_as_it_was_written_is_not_taken(
     made: Native, tmp_path: Path, position: int

@@ -106,6 +106,7 @@ def test_mutated_pages_give_the_links_of_lexbor() -> None:
     assert 0 < left < 0.2 * total
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("options", OPTIONS)
 def test_few_real_pages_are_left_to_the_parser(options: HtmlOptions) -> None:
     pages_before, parsed_before = counted()

@@ -253,6 +253,7 @@ def test_an_endless_query_is_interrupted(how: str, tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "imported",
     [100, 500, *(pytest.param(count, marks=pytest.mark.slow) for count in (3, 300, 700))],

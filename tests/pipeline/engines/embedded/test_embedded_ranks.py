@@ -103,7 +103,7 @@ def test_published_probabilities() -> None:
 
 @pytest.mark.parametrize("ids", [np.uint32, np.uint64])
 @pytest.mark.parametrize("block", [1, 100, BLOCK])
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 def test_blocks_and_widths_change_no_bit(ids: type, block: int) -> None:
     graph = SMALL if block == 1 else WEB
     got = solve(Problem(csr_of(graph, ids), Stop(iterations=5), 2, 0, block=block))

@@ -81,7 +81,7 @@ def by_svd(graph: Graph, relevance: Floats | None) -> tuple[Floats, Floats]:
 
 @pytest.mark.parametrize("relevance", [None, RELEVANCE[: WEB.nodes]], ids=["all", "weighed"])
 @pytest.mark.parametrize("iterations", [1, 2, 7])
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 def test_after_passes_the_bits_of_the_embedded_engine(
     iterations: int, relevance: Floats | None, web: Path, tmp_path: Path, launcher: Launcher
 ) -> None:

@@ -85,6 +85,7 @@ def check(graph: Graph, ranks: Graph, rounds: list[Round], tolerance: float) -> 
 # what is computed
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("name", "partitions"),
     [

@@ -64,6 +64,7 @@ def test_a_round_stays_until_one_behind_it_is_saved(
     ]  # fmt: skip
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("number", [1, 3])
 def test_what_a_killed_driver_left_of_the_next_round(
     number: int, graph: Path, tmp_path: Path, launcher: Launcher

@@ -94,6 +94,7 @@ def test_plain_rounds_are_those_of_the_embedded_engine(
     check(WEB, seeds, ranks, rounds[-1])
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("stop", [Stop(iterations=3), Stop(tolerance=1e-6)], ids=str)
 def test_the_same_bits_on_any_cluster(
     stop: Stop, given_web: tuple[Path, Path], tmp_path: Path

@@ -19,6 +19,7 @@ def held(database: Database) -> int:
     return int((database.number(query) or "0").split()[0])
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("spread", [0.0, 1.0])
 def test_the_richest_are_those_of_all_pages_while_cash_moves(spread: float) -> None:
     draw, database = random.Random(1), Database()

@@ -276,6 +276,7 @@ def test_one_command_ranks_it(tmp_path: Path) -> None:
     assert [of_key[str(node)] for node in range(60)] == pytest.approx(ranks.scores, rel=1e-8)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("packed", [False, True])
 def test_urls_beside_a_graph_are_its_labels(packed: bool, tmp_path: Path) -> None:
     lists, work = [[1, 2], [0], [0, 1]], tmp_path / "work"

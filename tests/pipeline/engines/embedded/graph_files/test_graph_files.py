@@ -122,7 +122,7 @@ def test_comments_and_attributes_are_counted(tmp_path: Path) -> None:
     assert counts["edges with further fields, not taken over"] == "1"
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.slow] * (name not in QUICK)) for name in FILES]
 )
