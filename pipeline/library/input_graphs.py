@@ -1,15 +1,18 @@
-"""Graphs of other libraries as the arrays that rankings take.
+"""Graphs of other libraries and of files as the arrays that rankings take.
 
 An edge is an ordered pair of nodes, a link from its source to its target. Repeated edges count
 once, or with the sum of their weights. Edges of a node to itself, and edges of weight 0, are left
-out. A library is recognized by its types and is never imported. Memory: about 40 bytes an edge.
+out. A library is recognized by its types and is never imported. Memory: about 40 bytes an edge,
+and the labels of both its ends where it comes from a file or a table.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -27,7 +30,7 @@ SPARSE, FEW = (
 )  # ids below SPARSE times the edges, or below FEW, are taken as they are
 EXPECTED = (
     "a scipy.sparse matrix, two arrays (sources, targets), an Arrow table with the columns source"
-    " and target, or a graph of networkx or igraph"
+    " and target, a graph of networkx or igraph, or the path of a file of a graph"
 )
 
 
@@ -73,12 +76,15 @@ def input_graph(
 
 
 def _edges_of(graph: Any, nodes: int | None, weighted: bool | None) -> _Edges:
-    pair = isinstance(graph, (tuple, list))
+    paths = _paths_of(graph)
+    pair = isinstance(graph, (tuple, list)) and not paths
     if nodes is not None and (isinstance(nodes, bool) or int(nodes) != nodes or nodes < 1):
         raise BadInput("nodes", f"{nodes}", "a whole number of at least 1")
     if nodes is not None and not pair:
         cure = "Leave nodes out: this graph has a number of nodes itself."
         raise BadInput("nodes", f"{nodes} with a {type(graph).__name__}", "two arrays", cure)
+    if paths:
+        return _of_files(paths, bool(weighted))
     if pair:
         return _of_arrays(graph, nodes, weighted)
     if hasattr(graph, "tocoo"):
@@ -90,6 +96,27 @@ def _edges_of(graph: Any, nodes: int | None, weighted: bool | None) -> _Edges:
     if hasattr(graph, "__arrow_c_stream__") or hasattr(graph, "__arrow_c_array__"):
         return _of_table(graph, weighted)
     raise BadInput(WHERE, f"an object of the type {type(graph).__name__}", EXPECTED)
+
+
+def _paths_of(graph: Any) -> list[Path]:
+    """The files of a graph that is given by its path, or by several; else none."""
+    several = graph if isinstance(graph, (tuple, list)) else [graph]
+    return [*map(Path, several)] if all(isinstance(p, (str, os.PathLike)) for p in several) else []
+
+
+def _of_files(paths: Sequence[Path], weighted: bool) -> _Edges:
+    """The labels are those of the file: URIs are not made keys, as a run does."""
+    from crawlrank.pipeline.engines.embedded.graph_files.recognition import (
+        read_graph,
+    )  # has pyarrow
+
+    if weighted:
+        where, cure = ", ".join(map(str, paths)), "Read it by networkx, igraph or pyarrow."
+        raise BadInput(where, "weights in a file, which are not read", "a graph in memory", cure)
+    graph = read_graph(paths)
+    if graph.nodes is None:
+        return _of_labels(graph.sources, graph.targets, None, None)
+    return _Edges(graph.sources, graph.targets, None, graph.nodes, graph.labels)
 
 
 def _is_of(graph: Any, library: str) -> bool:

@@ -2,8 +2,9 @@
 
 A graph is a scipy.sparse matrix, whose entry (i, j) is a link from node i to node j; a tuple of two
 integer arrays (sources, targets), with weights as a third; an Arrow table, or a data frame of
-pandas or polars, with the columns source, target and perhaps weight; or a graph of networkx or
-igraph. Nodes of arrays are numbered from 0. In tables, strings and integers are labels.
+pandas or polars, with the columns source, target and perhaps weight; a graph of networkx or igraph;
+or the path of a file that `crawlrank run` takes for a graph, without its weights. Nodes of arrays
+are numbered from 0. In tables, strings and integers are labels. In files labels are strings.
 
 As in the command, a repeated edge counts once, and an edge of a node to itself does not count. With
 weights, repeated edges add up, and edges of weight 0 do not count. All nodes are ranked, as with

@@ -28,7 +28,13 @@ from crawlrank.pipeline.data.pairs import Pairs
 from crawlrank.pipeline.engines.embedded.columns import CapturesWriter, LinksWriter
 from crawlrank.pipeline.engines.embedded.gen_graph import write_graph
 from crawlrank.pipeline.engines.embedded.graph_files.recognition import source_of
-from crawlrank.pipeline.engines.embedded.graph_files.sources import PIECE, Batches, GraphSource
+from crawlrank.pipeline.engines.embedded.graph_files.sources import (
+    PIECE,
+    Batches,
+    GraphSource,
+    node_twice,
+    unlisted_node,
+)
 from crawlrank.pipeline.engines.embedded.ids import SCHEMA as MAP_SCHEMA
 from crawlrank.pipeline.engines.embedded.text_files.import_graph import (
     spelled,
@@ -140,10 +146,9 @@ def _read(db: duckdb.DuckDBPyConnection, source: GraphSource, where: str) -> Non
         return
     for name in ("id", "label"):
         if twice := db.execute(TWICE.format(name=name)).fetchone():
-            raise BadInput(where, f"two nodes of the {name} {twice[0]}", f"one of each {name}")
+            raise node_twice(where, name, twice[0])
     if unlisted := db.execute(UNLISTED).fetchone():
-        what = f"an edge of the node {unlisted[0]}, which is not listed"
-        raise BadInput(where, what, "a line for each node", "Give all files of the graph.")
+        raise unlisted_node(where, unlisted[0])
 
 
 def _keyed(db: duckdb.DuckDBPyConnection, www: Www, dropped: Counter[str]) -> Batches:

@@ -25,7 +25,12 @@ from crawlrank.pipeline.engines.embedded.graph_files.edge_lists import (
     plain_ending,
 )
 from crawlrank.pipeline.engines.embedded.graph_files.matrices import BANNER, Matrix
-from crawlrank.pipeline.engines.embedded.graph_files.sources import GraphSource, head_of
+from crawlrank.pipeline.engines.embedded.graph_files.sources import (
+    GraphSource,
+    WholeGraph,
+    head_of,
+    whole,
+)
 from crawlrank.pipeline.engines.embedded.graph_files.xml_graphs import XmlGraph
 
 PARQUET, TEXT, MATRIX, BVGRAPH, PICKLE = "parquet", "text", "mtx", "bvgraph", "pickle"
@@ -33,6 +38,10 @@ XML = re.compile(rb"<(?:\w+:)?(graphml|gexf)[\s>]")
 PICKLED = re.compile(rb"\x80[\x02-\x05]")
 PICKLES = ("pickle", "pkl", "gpickle", "picklez")
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+EXPECTED = (
+    "an edge list, a table of edges in Parquet, GraphML, GEXF, Matrix Market, BVGraph with its"
+    " .properties, or vertices and edges of Common Crawl"
+)
 LINES_OF_OTHERS = (b" CDX", b"{", b"filedesc:", b"WARC/")
 
 
@@ -90,6 +99,15 @@ def source_of(paths: Sequence[Path]) -> GraphSource:
     if form == BVGRAPH:
         return BvGraph(first)
     return Matrix(paths) if form == MATRIX else XmlGraph(first, str(form))
+
+
+def read_graph(paths: Sequence[Path]) -> WholeGraph:
+    """The graph in files, in memory. Raises BadInput for files of something else."""
+    for path in paths:
+        if form_of(path) is None:
+            what = "no graph of a known format" if path.is_file() else "no file"
+            raise BadInput(str(path), what, EXPECTED)
+    return whole(source_of(paths), ", ".join(map(str, paths)))
 
 
 def _text(paths: Sequence[Path]) -> GraphSource:

@@ -16,9 +16,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, NamedTuple, cast
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.pipeline.data.pairs import Pairs
@@ -59,6 +61,52 @@ class GraphSource(ABC):
     @abstractmethod
     def edges(self) -> Batches:
         """The edges, as EDGES. Raises BadInput with the place of what is none."""
+
+
+def node_twice(where: str, name: str, which: str) -> BadInput:
+    """name: `id` or `label`, of which two nodes have the same."""
+    return BadInput(where, f"two nodes of the {name} {which}", f"one of each {name}")
+
+
+def unlisted_node(where: str, which: str) -> BadInput:
+    what = f"an edge of the node {which}, which is not listed"
+    return BadInput(where, what, "a line for each node", "Give all files of the graph.")
+
+
+class WholeGraph(NamedTuple):
+    """A graph in memory. nodes: how many; sources and targets are int64[E], from 0 to nodes - 1.
+    None: those with an edge, and sources and targets are columns of their labels. labels: of the
+    nodes, by number; None where numbers are the labels."""
+
+    sources: Any
+    targets: Any
+    nodes: int | None = None
+    labels: list[str] | None = None
+
+
+def whole(source: GraphSource, where: str) -> WholeGraph:
+    """Raises BadInput for two nodes of one id or label, and for an edge whose node is not listed.
+    where: names of the files."""
+    if source.numbered is not None:
+        none = np.zeros(0, np.int64)
+        targets, sources = zip((none, none), *source.pairs(), strict=True)
+        ends = [np.concatenate(each).astype(np.int64) for each in (sources, targets)]
+        return WholeGraph(ends[0], ends[1], source.numbered)
+    nodes = pa.Table.from_batches(source.nodes(), NODES)  # to be read before the edges
+    edges = pa.Table.from_batches(source.edges(), EDGES)
+    if not source.named:
+        return WholeGraph(edges["source"], edges["target"])
+    for name in NODES.names:
+        for each in nodes[name].value_counts().to_pylist():
+            if each["counts"] > 1:
+                raise node_twice(where, name, each["values"])
+    ends = []
+    for name in EDGES.names:
+        ids = pc.index_in(edges[name], nodes["id"])
+        if ids.null_count:
+            raise unlisted_node(where, edges[name].filter(ids.is_null())[0].as_py())
+        ends.append(ids.to_numpy().astype(np.int64))
+    return WholeGraph(ends[0], ends[1], len(nodes), nodes["label"].to_pylist())
 
 
 def pieces_of(pairs: Iterator[tuple[str, str]], schema: pa.Schema) -> Batches:

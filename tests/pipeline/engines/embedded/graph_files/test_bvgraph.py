@@ -281,9 +281,12 @@ def test_one_command_ranks_it(tmp_path: Path) -> None:
 def test_urls_beside_a_graph_are_its_labels(packed: bool, tmp_path: Path) -> None:
     lists, work = [[1, 2], [0], [0, 1]], tmp_path / "work"
     path = written(tmp_path, lists, Encoder(0, 4, 3, {}, 0))
+    numbered = crawlrank_of_python.degree(path)
+    assert (numbered.labels, numbered.scores.tolist()) == (None, [2, 2, 1])
     urls = b"http://a.example/\nhttp://www.a.example/x\nhttp://b.example/\n"
     name = "web.urls.gz" if packed else "web.urls"
     (tmp_path / name).write_bytes(gzip.compress(urls) if packed else urls)
+    assert crawlrank_of_python.degree(path).labels == urls.decode().split()
     ok("run", path, "--work", work, "--quiet")
     lines = (work / "precedence.txt").read_text()
     assert lines.count("\n") == 3 and "http://www.a.example/x" in lines

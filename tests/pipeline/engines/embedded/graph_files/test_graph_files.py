@@ -23,6 +23,7 @@ from support.paths import LOOPBACK
 from support.runs import finished
 
 import crawlrank as crawlrank_of_python
+from crawlrank.jobs.kernel.errors import BadInput
 
 DIRECTED = nx.gnp_random_graph(40, 0.1, seed=4, directed=True)
 UNDIRECTED = nx.gnp_random_graph(30, 0.15, seed=5)
@@ -136,6 +137,47 @@ def test_one_command_ranks_a_graph(name: str, tmp_path: Path) -> None:
     assert scores_of(work) == pytest.approx(expected(graph, listed=listed), rel=1e-9)
     again = ok(*words, "--no-validate")  # the folder is of this file
     assert "page-rank: unchanged" in again.err
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_library_takes_a_path(name: str, tmp_path: Path) -> None:
+    write, graph = FILES[name]
+    path = tmp_path / name
+    write(path)
+    ranks = crawlrank_of_python.pagerank(path, tolerance=1e-12)
+    scores = dict(zip(ranks.labels, ranks.scores.tolist(), strict=True))
+    listed = path.suffix in (".graphml", ".gexf", ".mtx") or ".mtx" in name
+    assert scores == pytest.approx(expected(graph, listed=listed), rel=1e-9)
+    assert crawlrank_of_python.degree([str(path)]).edges == nx.DiGraph(graph).number_of_edges()
+
+
+def test_the_library_takes_vertices_and_edges(tmp_path: Path) -> None:
+    vertices, edges = tmp_path / "a-vertices.txt", tmp_path / "a-edges.txt"
+    vertices.write_text("0\tcom.b\n1\tcom.a\n2\torg.c\n")
+    edges.write_text("0\t1\n1\t0\n1\t1\n")
+    degrees = crawlrank_of_python.degree((vertices, edges))
+    assert degrees.as_dict() == {"com.b": 1, "com.a": 1, "org.c": 0}
+    assert degrees.self_loops == 1
+    edges.write_text("0\t1\n3\t0\n")
+    with pytest.raises(BadInput, match="the node 3, which is not listed"):
+        crawlrank_of_python.degree((vertices, edges))
+    vertices.write_text("0\tcom.b\n0\tcom.a\n")
+    with pytest.raises(BadInput, match="two nodes of the id 0"):
+        crawlrank_of_python.degree((vertices, edges))
+
+
+def test_what_the_library_does_not_take(tmp_path: Path) -> None:
+    page, graph = tmp_path / "page.html", tmp_path / "a.csv"
+    page.write_text("<p>no graph</p>")
+    graph.write_text("a,b\n")
+    for given, options, words in (
+        (page, {}, "no graph of a known format"),
+        (tmp_path / "none.csv", {}, "no file"),
+        (graph, {"weighted": True}, "weights in a file"),
+        (graph, {"nodes": 3}, "3 with a PosixPath"),
+    ):
+        with pytest.raises(BadInput, match=words):
+            crawlrank_of_python.pagerank(given, **options)
 
 
 @pytest.mark.slow
