@@ -21,6 +21,7 @@ import numpy.typing as npt
 from crawlrank.jobs.kernel.errors import BadInput, count_of
 from crawlrank.pipeline.data.csr import Csr, id_type
 from crawlrank.pipeline.data.graph import Floats, Positions
+from crawlrank.pipeline.data.pairs import distinct as each_once
 
 WHERE = "graph"
 MOST_NODES = 3_000_000_000  # a pair of nodes is one number of 64 bits
@@ -294,7 +295,7 @@ def _arranged(edges: _Edges) -> InputGraph:
     pairs = targets[kept] * nodes + sources[kept]
     if weights is None:
         summed: Floats | None = None
-        distinct = np.unique(pairs)
+        distinct = each_once(pairs)  # np.unique takes ten times as long
     else:
         distinct, at = np.unique(pairs, return_inverse=True)
         summed = np.bincount(at, weights[kept], len(distinct)).astype(np.float64)

@@ -154,7 +154,7 @@ CLIQUE = Case(clique_with_end(200), 200 * np.eye(1, 200)[0], 0.85)
 
 
 @pytest.mark.parametrize("way", WAYS)
-@settings(max_examples=examples(500))
+@settings(max_examples=examples(1000))
 @given(case=cases(), rounds=st.sampled_from([1, 2, 3, 10, 40, 150]))
 @example(CLIQUE, 10)
 @example(Case(chain(300), np.ones(300), 0.999), 150)
@@ -179,7 +179,6 @@ def test_no_bound_is_violated_with_weights_of_links(
     require_bounds(case, links_of(case, *weights), scores, entry, 1e-12)
 
 
-@pytest.mark.slow
 def test_a_round_tells_what_its_vectors_are() -> None:
     """Each sum of a round of loops, by numpy, of a graph with weights of one magnitude and none."""
     rng = np.random.default_rng(1)

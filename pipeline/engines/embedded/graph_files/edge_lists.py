@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import csv
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -28,8 +28,10 @@ from crawlrank.pipeline.engines.embedded.graph_files.sources import (
     PIECE,
     Batches,
     GraphSource,
-    lines_of,
-    pieces_of,
+    batch_of,
+    blocks_of,
+    columns_in,
+    lines_in,
 )
 
 ENDINGS = ("txt", "tsv", "csv", "edges", "edgelist", "el", "ncol")
@@ -41,31 +43,34 @@ EXPECTED = "a source and a target"
 CURE = "Correct or remove the line."
 TYPES = (pa.types.is_string, pa.types.is_large_string, pa.types.is_integer, pa.types.is_binary)
 
-NumberedFields = Iterator[tuple[int, list[str]]]
-
 
 def plain_ending(path: Path) -> str:
     """The ending of the name, but for that of a packed file."""
     return re.sub(r"\.(gz|bz2|xz)$", "", path.name.lower()).rpartition(".")[2]
 
 
-def fields_of(path: Path, counters: Counter[str]) -> NumberedFields:
-    """The fields of each line, with its number. counters: of lines that are comments. Raises
-    BadInput for prose."""
-    lines = lines_of(path, counters)
-    first = next(lines, None)
-    if first is None:
-        return
-    delimiter = "\t" if "\t" in first[1] else ""
+class LineForm(NamedTuple):
+    """How the lines of a file have edges. delimiter: "" for blanks. source, target: which field."""
+
+    delimiter: str
+    source: int
+    target: int
+
+
+def form_of(path: Path, number: int, line: str) -> tuple[LineForm, bool]:
+    """The form of a file by its first line, and whether that is a header."""
+    delimiter = "\t" if "\t" in line else ""
     if plain_ending(path) == "csv":
-        delimiter = ";" if ";" in first[1] and "," not in first[1] else ","
-    for number, line in chain([first], lines):
-        if not delimiter:
-            yield number, _words(line, f"{path}, line {number}")
-        elif '"' in line:
-            yield number, next(csv.reader([line], delimiter=delimiter))
-        else:
-            yield number, line.split(delimiter)
+        delimiter = ";" if ";" in line and "," not in line else ","
+    columns = columns_of(fields_of(line, delimiter, f"{path}, line {number}"))
+    return LineForm(delimiter, *(columns or (0, 1))), bool(columns)
+
+
+def fields_of(line: str, delimiter: str, where: str) -> list[str]:
+    """The fields of a line. Raises BadInput for prose."""
+    if not delimiter:
+        return _words(line, where)
+    return next(csv.reader([line], delimiter=delimiter)) if '"' in line else line.split(delimiter)
 
 
 def _words(line: str, where: str) -> list[str]:
@@ -88,22 +93,52 @@ class EdgeLists(GraphSource):
     named = False
 
     def edges(self) -> Batches:
-        return pieces_of(chain.from_iterable(map(self._pairs, self.paths)), EDGES)
+        return chain.from_iterable(map(self._batches, self.paths))
 
-    def _pairs(self, path: Path) -> Iterator[tuple[str, str]]:
-        fields = fields_of(path, self.counters)
-        first = next(fields, None)
-        if first is None:
+    def _batches(self, path: Path) -> Batches:
+        form: LineForm | None = None
+        for number, block in blocks_of(path):
+            batch = self._at_once(block, form) if form else None
+            if batch is None:
+                lines = lines_in(block, number, path, self.counters)
+                if form is None:
+                    if (first := next(lines, None)) is None:
+                        continue
+                    form, is_header = form_of(path, *first)
+                    lines = lines if is_header else chain([first], lines)
+                batch = batch_of(self._pairs(lines, form, path), EDGES)
+            yield batch
+        if form is None:
             raise BadInput(str(path), "no line with an edge", EXPECTED)
-        columns = columns_of(first[1])
-        source, target = columns or (0, 1)
-        for number, row in fields if columns else chain([first], fields):
+
+    def _at_once(self, block: bytes, form: LineForm) -> pa.RecordBatch | None:
+        """The edges of lines that are all alike."""
+        columns = columns_in(block, form.delimiter) or ()
+        wide = not form.delimiter and len(columns) > MOST_FIELDS
+        if wide or len(columns) <= max(form.source, form.target):
+            return None
+        ends = [columns[form.source], columns[form.target]]
+        if any(map(_has_empty, ends)):
+            return None
+        self.counters[MORE_FIELDS] += len(ends[0]) * (len(columns) > 2)
+        return pa.record_batch(ends, EDGES)
+
+    def _pairs(
+        self, lines: Iterator[tuple[int, str]], form: LineForm, path: Path
+    ) -> Iterator[tuple[str, str]]:
+        delimiter, source, target = form
+        for number, line in lines:
+            row = fields_of(line, delimiter, f"{path}, line {number}")
             if len(row) <= max(source, target) or not (row[source] and row[target]):
                 count = len([each for each in row if each])
                 what = f"{count} field{'' if count == 1 else 's'}"
                 raise BadInput(f"{path}, line {number}", what, EXPECTED, CURE)
             self.counters[MORE_FIELDS] += len(row) > 2
             yield row[source], row[target]
+
+
+def _has_empty(column: pa.Array) -> bool:
+    return bool(pc.any(pc.equal(column, "")).as_py())
 
 
 class CommonCrawl(GraphSource):
@@ -114,18 +149,33 @@ class CommonCrawl(GraphSource):
         self._vertices, self._edges = vertices, edges
 
     def nodes(self) -> Batches:
-        return pieces_of(self._pairs(self._vertices, "an id and a name"), NODES)
+        return self._batches(self._vertices, NODES, "an id and a name")
 
     def edges(self) -> Batches:
-        return pieces_of(self._pairs(self._edges, "two ids"), EDGES)
+        return self._batches(self._edges, EDGES, "two ids")
 
-    def _pairs(self, paths: Sequence[Path], expected: str) -> Iterator[tuple[str, str]]:
+    def _batches(self, paths: Sequence[Path], schema: pa.Schema, expected: str) -> Batches:
         for path in paths:
-            for number, line in lines_of(path, self.counters):
-                row = line.split("\t")
-                if len(row) < 2 or not row[0].isdigit() or not row[1]:
-                    raise BadInput(f"{path}, line {number}", f"{line[:80]!r}", expected, CURE)
-                yield row[0], row[1]
+            for number, block in blocks_of(path):
+                columns = columns_in(block, "\t")
+                plain = columns and len(columns) > 1 and are_ids(columns[0])
+                if columns and plain and not _has_empty(columns[1]):
+                    yield pa.record_batch(columns[:2], schema)
+                else:
+                    yield batch_of(self._pairs(block, number, path, expected), schema)
+
+    def _pairs(
+        self, block: bytes, number: int, path: Path, expected: str
+    ) -> Iterator[tuple[str, str]]:
+        for at, line in lines_in(block, number, path, self.counters):
+            row = line.split("\t")
+            if len(row) < 2 or not row[0].isdigit() or not row[1]:
+                raise BadInput(f"{path}, line {at}", f"{line[:80]!r}", expected, CURE)
+            yield row[0], row[1]
+
+
+def are_ids(column: pa.Array) -> bool:
+    return bool(pc.all(pc.utf8_is_digit(column)).as_py())
 
 
 class ParquetEdges(GraphSource):

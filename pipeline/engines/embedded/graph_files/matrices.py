@@ -7,14 +7,22 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from crawlrank.jobs.kernel.errors import BadInput
-from crawlrank.pipeline.engines.embedded.graph_files.edge_lists import CURE
+from crawlrank.pipeline.engines.embedded.graph_files.edge_lists import CURE, are_ids
 from crawlrank.pipeline.engines.embedded.graph_files.sources import (
     EDGES,
     NODES,
     Batches,
     GraphSource,
+    batch_of,
+    blocks_of,
+    columns_in,
+    lines_in,
     lines_of,
     pieces_of,
     unpacked,
@@ -22,8 +30,23 @@ from crawlrank.pipeline.engines.embedded.graph_files.sources import (
 from crawlrank.pipeline.precedence.graph_formats import nodes_beside
 
 BANNER = b"%%MatrixMarket"
+ONES = pa.array(["1", "1.0"])
 WEIGHTS = "weights of edges, not taken over"
 EXPECTED = "`%%MatrixMarket matrix coordinate`, a type, and `general` or `symmetric`"
+
+
+class Form(NamedTuple):
+    """fields: of a line. nodes: how many there are."""
+
+    fields: int
+    nodes: int
+
+
+class ReadEntries(NamedTuple):
+    """entries: how many were read. edges: source and target of those that are not 0."""
+
+    entries: int
+    edges: list[pa.Array]
 
 
 class Matrix(GraphSource):
@@ -31,7 +54,64 @@ class Matrix(GraphSource):
         return pieces_of(iter(self._names()), NODES)
 
     def edges(self) -> Batches:
-        return pieces_of(self._pairs(), EDGES)
+        (path,) = self.paths
+        *_, kind, symmetry = self._banner(path)
+        after, (nodes, _, entries) = self._size()
+        form, count = Form(2 if kind == "pattern" else 3, nodes), 0
+        for number, block in blocks_of(path):
+            read = self._at_once(block, form) if number > after else None
+            if read is None:
+                lines = (line for line in lines_in(block, number, path) if line[0] > after)
+                read = self._one_by_one(lines, form)
+            count += read.entries
+            yield pa.record_batch(read.edges, EDGES)
+            if symmetry == "symmetric":
+                other = pc.not_equal(*read.edges)
+                yield pa.record_batch([end.filter(other) for end in read.edges[::-1]], EDGES)
+        if count != entries:
+            what = f"{count} entries"
+            raise BadInput(str(path), what, f"{entries}, as line {after} says", "Copy it again.")
+
+    def _at_once(self, block: bytes, form: Form) -> ReadEntries | None:
+        """The edges of lines that are all as they should be."""
+        columns = columns_in(block, "")
+        if not columns or len(columns) != form.fields or not all(map(are_ids, columns[:2])):
+            return None
+        try:
+            ends = [column.cast(pa.int64()) for column in columns[:2]]
+            values = columns[-1].cast(pa.float64())
+        except pa.ArrowInvalid:
+            return None
+        least, most = (
+            min(pc.min(end).as_py() for end in ends),
+            max(pc.max(end).as_py() for end in ends),
+        )
+        if not 1 <= least <= most <= form.nodes:
+            return None
+        if form.fields == 3:
+            are_edges = pc.not_equal(values, 0.0)
+            ends = [end.filter(are_edges) for end in ends]
+            weights = columns[2].filter(are_edges)
+            self.counters[WEIGHTS] += len(weights) - pc.sum(pc.is_in(weights, ONES)).as_py()
+        return ReadEntries(len(values), [end.cast(pa.string()) for end in ends])
+
+    def _one_by_one(self, lines: Iterator[tuple[int, str]], form: Form) -> ReadEntries:
+        (path,), pairs, count = self.paths, [], 0
+        for number, line in lines:
+            row, count = line.split(), count + 1
+            ids = [int(each) for each in row[:2] if each.isdigit()]
+            if (
+                len(row) != form.fields
+                or len(ids) != 2
+                or not 1 <= min(ids) <= max(ids) <= form.nodes
+            ):
+                value = " and a value" * (form.fields == 3)
+                expected = f"row and column from 1 to {form.nodes}{value}"
+                raise BadInput(f"{path}, line {number}", f"{line[:80]!r}", expected, CURE)
+            if form.fields == 2 or _is_edge(row[2], path, number):
+                pairs.append((str(ids[0]), str(ids[1])))
+                self.counters[WEIGHTS] += row[2:] not in ([], *([one] for one in ONES.to_pylist()))
+        return ReadEntries(count, batch_of(pairs, EDGES).columns)
 
     def _names(self) -> list[tuple[str, str]]:
         (path,) = self.paths
@@ -70,30 +150,6 @@ class Matrix(GraphSource):
             raise BadInput(f"{path}, line {number}", f"{line!r}", "rows, as many columns, entries",
                            cure)  # fmt: skip
         return number, [*map(int, size)]
-
-    def _pairs(self) -> Iterator[tuple[str, str]]:
-        (path,) = self.paths
-        *_, kind, symmetry = self._banner(path)
-        after, (nodes, _, entries) = self._size()
-        fields, count = 2 if kind == "pattern" else 3, 0
-        for number, line in lines_of(path):
-            if number <= after:
-                continue
-            row, count = line.split(), count + 1
-            ids = [int(each) for each in row[:2] if each.isdigit()]
-            if len(row) != fields or len(ids) != 2 or not 1 <= min(ids) <= max(ids) <= nodes:
-                expected = f"row and column from 1 to {nodes}{' and a value' * (fields == 3)}"
-                raise BadInput(f"{path}, line {number}", f"{line[:80]!r}", expected, CURE)
-            if fields == 3:
-                if not _is_edge(row[2], path, number):
-                    continue
-                self.counters[WEIGHTS] += row[2] not in ("1", "1.0")
-            yield row[0], row[1]
-            if symmetry == "symmetric" and row[0] != row[1]:
-                yield row[1], row[0]
-        if count != entries:
-            what = f"{count} entries"
-            raise BadInput(str(path), what, f"{entries}, as line {after} says", "Copy it again.")
 
 
 def _is_edge(value: str, path: Path, number: int) -> bool:

@@ -10,10 +10,11 @@ import bz2
 import gzip
 import io
 import lzma
+import re
 import zlib
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
@@ -21,8 +22,10 @@ from typing import Any, BinaryIO, NamedTuple, cast
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyarrow import csv
 
 from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.storage.arrow_files import native_bytes
 from crawlrank.pipeline.data.pairs import Pairs
 
 PIECE = 1 << 16  # edges at once
@@ -30,6 +33,10 @@ EDGES = pa.schema([("source", pa.string()), ("target", pa.string())])
 NODES = pa.schema([("id", pa.string()), ("label", pa.string())])
 COMMENTS = "lines that begin with # or %, taken for comments"
 HEAD = 1 << 14  # bytes by which a format is known
+BLOCK = 1 << 20  # bytes of text at once
+ODD = bytes({*range(32), ord('"')} - {*b"\t\n"})
+COMMENT = (b"#", b"%")
+BLANKS = re.compile(rb"[ \t]+")
 PACKED: dict[bytes, Any] = {b"\x1f\x8b": gzip, b"BZh": bz2, b"\xfd7zXZ": lzma}
 #: what readers of packed files raise
 DAMAGE = (OSError, EOFError, zlib.error, lzma.LZMAError)
@@ -115,14 +122,14 @@ def pieces_of(pairs: Iterator[tuple[str, str]], schema: pa.Schema) -> Batches:
     for pair in pairs:
         rows.append(pair)
         if len(rows) == PIECE:
-            yield _batch(rows, schema)
+            yield batch_of(rows, schema)
             rows = []
     if rows:
-        yield _batch(rows, schema)
+        yield batch_of(rows, schema)
 
 
-def _batch(rows: list[tuple[str, str]], schema: pa.Schema) -> pa.RecordBatch:
-    columns = zip(*rows, strict=True)
+def batch_of(rows: Iterable[tuple[str, str]], schema: pa.Schema) -> pa.RecordBatch:
+    columns = [*zip(*rows, strict=True)] or [(), ()]
     return pa.record_batch([pa.array(column, pa.string()) for column in columns], schema)
 
 
@@ -155,17 +162,63 @@ def head_of(path: Path) -> bytes:
     return packed
 
 
-def lines_of(path: Path, counters: Counter[str] | None = None) -> Iterator[tuple[int, str]]:
-    """The lines of a text with their numbers from 1, without those that are empty or begin with #
-    or %, which are counted. Raises BadInput for one that is not UTF-8."""
+def blocks_of(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Some whole lines of a text at a time, with the number of the first of them, from 1."""
     with unpacked(path) as stream:
-        for number, line in enumerate(stream, 1):
-            try:
-                text = line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
-            except UnicodeDecodeError as error:
-                cure = "Convert it: `iconv -f FROM -t UTF-8 FILE > OTHER`."
-                raise BadInput(f"{path}, line {number}", "not UTF-8", "UTF-8", cure) from error
-            if text and text[0] not in "#%":
-                yield number, text
-            elif text and counters is not None:
-                counters[COMMENTS] += 1
+        number, size = 1, HEAD
+        while block := stream.read(size):
+            block += stream.readline()
+            yield number, block
+            number, size = number + block.count(b"\n"), BLOCK
+
+
+def lines_of(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines of a text, as `lines_in` has them."""
+    for number, block in blocks_of(path):
+        yield from lines_in(block, number, path)
+
+
+def lines_in(
+    block: bytes, number: int, path: Path, counters: Counter[str] | None = None
+) -> Iterator[tuple[int, str]]:
+    """The lines with their numbers, without those that are empty or begin with # or %, which are
+    counted. number: of the first line. Raises BadInput for one that is not UTF-8."""
+    for at, line in enumerate(block.removesuffix(b"\n").split(b"\n"), number):
+        try:
+            text = line.decode("utf-8-sig" if at == 1 else "utf-8").rstrip("\r")
+        except UnicodeDecodeError as error:
+            cure = "Convert it: `iconv -f FROM -t UTF-8 FILE > OTHER`."
+            raise BadInput(f"{path}, line {at}", "not UTF-8", "UTF-8", cure) from error
+        if text and text[0] not in "#%":
+            yield at, text
+        elif text and counters is not None:
+            counters[COMMENTS] += 1
+
+
+def columns_in(block: bytes, delimiter: str) -> list[pa.Array] | None:
+    """The fields of lines, as columns of strings, in a tenth of the time that lines take. None for
+    lines that have to be read one by one: with comments, quotation marks or other control
+    characters, of another number of fields than the others, or not of UTF-8. delimiter: "" for
+    blanks."""
+    block = block.replace(b"\r\n", b"\n")
+    is_odd = len(block.translate(None, ODD)) < len(block) or not (delimiter or block.isascii())
+    if is_odd or block.startswith(COMMENT) or any(b"\n" + each in block for each in COMMENT):
+        return None
+    if not delimiter:
+        block = b"\n" + BLANKS.sub(b" ", block) + b"\n"
+        if b"\n \n" in block:
+            return None
+        block = block.replace(b" \n", b"\n").replace(b"\n ", b"\n")
+    fields = block.lstrip(b"\n").partition(b"\n")[0].count((delimiter or " ").encode()) + 1
+    try:
+        table = csv.read_csv(
+            native_bytes(block),
+            csv.ReadOptions(
+                use_threads=False, autogenerate_column_names=True, block_size=len(block) + 1
+            ),
+            csv.ParseOptions(delimiter=delimiter or " ", quote_char=False),
+            csv.ConvertOptions(column_types={f"f{k}": pa.string() for k in range(fields)}),
+        )
+    except pa.ArrowInvalid:
+        return None
+    return [column.combine_chunks() for column in table.columns]

@@ -72,7 +72,6 @@ def test_references_of_a_page(references: list[str], base: str) -> None:
     assert counters == reasons
 
 
-@pytest.mark.slow
 def test_many_references_on_many_bases() -> None:
     rng = random.Random(7)
     pages = [uri.decode("utf-8", "surrogateescape") for uri in made_uris(300, 3, [b"http://h/"])]
