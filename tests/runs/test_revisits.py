@@ -177,7 +177,6 @@ SHAPES = {**forms(), **histories()}
 VISITS = [one for visits, _ in SHAPES.values() for one in visits]
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("runner", RUNNERS)
 def test_each_form(runner: str) -> None:
     links = links_of_pages(runner, VISITS)
