@@ -115,7 +115,7 @@ quick: setup ## Lint, types and the tests to run while at work
 	@$(MAKE) --no-print-directory -j 3 lint types unit TESTS='$(QUICK)'
 
 test-slow: export CRAWLRANK_EXAMPLES ?= 1
-test-slow: setup ## What `make test` leaves out: slow tests, and drawn ones with five times the examples
+test-slow: setup ## What `make test` leaves out: slow tests, and drawn ones with ten times the examples
 	@$(PYTEST) -m 'not ($(TARGETS_OF_THEIR_OWN)) and (slow or drawn)' $(TESTS)
 
 # what the gate (`.ci/run`) calls, and what it leaves out
