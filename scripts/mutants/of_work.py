@@ -145,7 +145,7 @@ EDITS: dict[str, tuple[Edit, ...]] = {
             "jobs/kernel/errors.py",
             "exit_code = 4",
             "exit_code = 3",
-            f"{CLI}::test_an_interrupted_page_rank_leaves_no_ranks {MESSAGES}",
+            "tests/runs/rankings/test_sites.py::test_too_few_rounds_keep_the_table",
         ),
         Edit(
             "an-interrupt-ends-with-1",

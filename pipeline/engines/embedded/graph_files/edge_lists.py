@@ -57,7 +57,7 @@ class LineForm(NamedTuple):
     target: int
 
 
-def form_of(path: Path, number: int, line: str) -> tuple[LineForm, bool]:
+def line_form(path: Path, number: int, line: str) -> tuple[LineForm, bool]:
     """The form of a file by its first line, and whether that is a header."""
     delimiter = "\t" if "\t" in line else ""
     if plain_ending(path) == "csv":
@@ -104,7 +104,7 @@ class EdgeLists(GraphSource):
                 if form is None:
                     if (first := next(lines, None)) is None:
                         continue
-                    form, is_header = form_of(path, *first)
+                    form, is_header = line_form(path, *first)
                     lines = lines if is_header else chain([first], lines)
                 batch = batch_of(self._pairs(lines, form, path), EDGES)
             yield batch

@@ -30,7 +30,7 @@ from crawlrank.pipeline.engines.embedded.graph_files.sources import (
 from crawlrank.pipeline.precedence.graph_formats import nodes_beside
 
 BANNER = b"%%MatrixMarket"
-ONES = pa.array(["1", "1.0"])
+ONES = ("1", "1.0")
 WEIGHTS = "weights of edges, not taken over"
 EXPECTED = "`%%MatrixMarket matrix coordinate`, a type, and `general` or `symmetric`"
 
@@ -92,7 +92,9 @@ class Matrix(GraphSource):
             are_edges = pc.not_equal(values, 0.0)
             ends = [end.filter(are_edges) for end in ends]
             weights = columns[2].filter(are_edges)
-            self.counters[WEIGHTS] += len(weights) - pc.sum(pc.is_in(weights, ONES)).as_py()
+            self.counters[WEIGHTS] += len(
+                weights.filter(pc.invert(pc.is_in(weights, pa.array(ONES))))
+            )
         return ReadEntries(len(values), [end.cast(pa.string()) for end in ends])
 
     def _one_by_one(self, lines: Iterator[tuple[int, str]], form: Form) -> ReadEntries:
@@ -110,7 +112,7 @@ class Matrix(GraphSource):
                 raise BadInput(f"{path}, line {number}", f"{line[:80]!r}", expected, CURE)
             if form.fields == 2 or _is_edge(row[2], path, number):
                 pairs.append((str(ids[0]), str(ids[1])))
-                self.counters[WEIGHTS] += row[2:] not in ([], *([one] for one in ONES.to_pylist()))
+                self.counters[WEIGHTS] += form.fields == 3 and row[2] not in ONES
         return ReadEntries(count, batch_of(pairs, EDGES).columns)
 
     def _names(self) -> list[tuple[str, str]]:

@@ -116,7 +116,6 @@ def grown(number):
 """
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize(("call", "was_kept"), CALLS)
 def test_a_loop_is_made_anew_when_what_it_is_made_of_has_changed(
     tmp_path: Path, call: str, was_kept: str

@@ -210,6 +210,13 @@ def test_each_odd_entry(symmetric: bool, tmp_path: Path) -> None:
         check_matrix(tmp_path / "a.mtx", [(LATE, line)], symmetric=symmetric)
 
 
+def test_a_block_without_an_edge(tmp_path: Path) -> None:
+    path, entries = tmp_path / "a.mtx", HEAD // 3
+    head = f"%%MatrixMarket matrix coordinate integer general\n9 9 {entries}\n"
+    path.write_text(f"{head}3 4 1\n" + "1 2 0\n" * (entries - 1))
+    assert read(Matrix([path]), WEIGHTS, "nothing") == ([("3", "4")], 0, 0)
+
+
 @settings(max_examples=examples(100))
 @given(
     symmetric=st.booleans(),
