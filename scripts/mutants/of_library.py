@@ -1,10 +1,11 @@
-"""Faults in the library: graphs in memory, and commands in the process of a program."""
+"""Faults in the library: graphs in memory and in files, and commands inside a program."""
 
 from __future__ import annotations
 
 from mutants.edit import Edit
 
 GRAPHS = "tests/pipeline/library/test_graph_rankings.py"
+BLOCKS = "tests/pipeline/engines/embedded/graph_files/test_text_blocks.py"
 PUBLIC = "tests/crawlrank/test_public.py"
 
 EDITS = {
@@ -25,6 +26,17 @@ EDITS = {
             "pairs = np.concatenate((pairs, back[:, ::-1]))",
             "pairs = np.concatenate((pairs, back))",
             f"{GRAPHS}::test_undirected_edges_lead_both_ways",
+        ),
+        Edit(
+            "comments-of-later-lines-are-edges",
+            "pipeline/engines/embedded/graph_files/sources.py",
+            'COMMENT = (b"#", b"%")', 'COMMENT = (b"#",)', f"{BLOCKS}::test_each_odd_line",
+        ),
+        Edit(
+            "lines-of-blanks-are-passed-by",
+            "pipeline/engines/embedded/graph_files/sources.py",
+            'if b"\\n \\n" in block:', 'if b"\\n \\n\\n" in block:',
+            f"{BLOCKS}::test_each_odd_line",
         ),
         Edit(
             "with-dummy", "pipeline/library/rankings.py",

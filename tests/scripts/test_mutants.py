@@ -43,14 +43,19 @@ def faults(edit: Edit, root: Path) -> Iterator[str]:
         yield f"{edit.name}: no function of tests"
     for test in edit.test_functions:
         if test.partition("::")[2] not in functions_of(root / test.partition("::")[0]):
-            yield f"{edit.name}: no function {test}"
+            yield f"{edit.name}: no function {test} of `make test`"
 
 
 @cache
 def functions_of(path: Path) -> set[str]:
-    """The names of the functions of a module, none where there is no file."""
+    """The names of the functions of a module that are not slow, none where there is no file."""
     parsed = ast.parse(path.read_text()) if path.is_file() else ast.Module([], [])
-    return {node.name for node in parsed.body if isinstance(node, ast.FunctionDef)}
+    return {
+        node.name
+        for node in parsed.body
+        if isinstance(node, ast.FunctionDef)
+        if "pytest.mark.slow" not in map(ast.unparse, node.decorator_list)
+    }
 
 
 def test_each_edit_changes_a_line_and_names_tests() -> None:
@@ -76,7 +81,8 @@ def test_every_area_has_edits_and_each_edit_a_name_of_its_own() -> None:
         ({"tests": "t.py::test_a v.py w.py x.py"}, "4 files of tests"),
         ({"tests": "t.py::test_a u.py"}, "no file u.py"),
         ({"tests": "t.py"}, "no function of tests"),
-        ({"tests": "t.py::test_b"}, "no function t.py::test_b"),
+        ({"tests": "t.py::test_b"}, "no function t.py::test_b of `make test`"),
+        ({"tests": "t.py::test_slow"}, "no function t.py::test_slow of `make test`"),
     ],
 )
 def test_faults_are_seen(changes: dict[str, str], fault: str, tmp_path: Path) -> None:
@@ -84,7 +90,7 @@ def test_faults_are_seen(changes: dict[str, str], fault: str, tmp_path: Path) ->
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "a.py").write_text("x = 1\ny = 2\nx = 3\n")
     for name in ("t.py", "v.py", "w.py", "x.py"):
-        (tmp_path / name).write_text("def test_a(): ...\n")
+        (tmp_path / name).write_text("def test_a(): ...\n@pytest.mark.slow\ndef test_slow(): ...\n")
     edit = Edit("name", "jobs/a.py", "y = 2", "y = 3", "t.py::test_a")
     assert list(faults(edit, tmp_path)) == []
     assert list(faults(edit._replace(**changes), tmp_path)) == [f"name: {fault}"]

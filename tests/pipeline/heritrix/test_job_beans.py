@@ -140,7 +140,6 @@ PROFILES: dict[str, bytes] = {
 
 
 @pytest.mark.parametrize("name", PROFILES)
-@pytest.mark.few(4)
 def test_profiles_crawl_by_the_file_afterwards_and_keep_the_rest(name: str) -> None:
     data = PROFILES[name]
     new = patched(data)

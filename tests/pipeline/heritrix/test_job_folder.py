@@ -247,7 +247,6 @@ COMMANDS: dict[str, Callable[[JobFolder, Path], object]] = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("second", COMMANDS)
 @pytest.mark.parametrize("first", COMMANDS)
 def test_a_job_is_as_before_or_as_after_any_two_kills(

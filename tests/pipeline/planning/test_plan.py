@@ -222,7 +222,6 @@ def test_one_crawl_alone_has_default_rates_and_says_so(works: list[Path], tmp_pa
     assert len(rates) == 1
 
 
-@pytest.mark.slow
 def test_no_budget_and_more_than_is_needed(works: list[Path], tmp_path: Path) -> None:
     folder = tmp_path / "plan"
     plan(works[:2], folder)
