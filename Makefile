@@ -99,8 +99,8 @@ types: setup ## mypy, strict
 	@$(BIN)/mypy --no-error-summary && echo 'types: ok'
 
 # one more worker than cores, as tests wait for processes that they start
-export PYTEST_XDIST_AUTO_NUM_WORKERS ?= $(shell $(PYTHON) -c 'import os; print(os.cpu_count() + 1)')
-PYTEST := $(BIN)/pytest --quiet --no-header --brief -n auto --dist loadfile
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(os.cpu_count() + 1)')
+PYTEST := $(BIN)/pytest --quiet --no-header --brief --workers $(WORKERS)
 REAL_SYSTEMS := heritrix or hadoop or spark or browser
 TARGETS_OF_THEIR_OWN := $(REAL_SYSTEMS) or real or linear
 
@@ -166,7 +166,7 @@ COVERED = work/coverage/$(if $(SLOW),all,test).txt
 coverage: setup ## Branches of the code that `make test` takes, in processes too (SLOW=1: adds slow tests to them)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'coverage>=7.10'
 	@$(if $(SLOW),,$(BIN)/coverage erase &&) $(BIN)/coverage run -m pytest --quiet --no-header --brief \
-	  -n auto $(if $(SLOW),-m 'not ($(TARGETS_OF_THEIR_OWN)) and slow') $(TESTS)
+	  --workers $(WORKERS) $(if $(SLOW),-m 'not ($(TARGETS_OF_THEIR_OWN)) and slow') $(TESTS)
 	@$(BIN)/coverage combine --quiet $(if $(SLOW),--append) && $(BIN)/coverage report --sort=cover > $(COVERED)
 	@$(BIN)/coverage report --format=total && echo 'percent of lines and branches; by module: $(COVERED)'
 
@@ -189,7 +189,7 @@ test-heritrix test-hadoop test-spark test-browser: export TMPDIR ?= /tmp
 
 test-heritrix: setup ## Crawls by a real Heritrix on loopback; needs a JDK (17 or later) and Maven
 	PYTHONPATH=scripts $(BIN)/python -m heritrix.distribution
-	$(BIN)/pytest -m 'heritrix$(SMALLEST)' -n 2 --dist loadfile $(call files,heritrix)
+	$(BIN)/pytest -m 'heritrix$(SMALLEST)' --workers 2 $(call files,heritrix)
 
 # of the files with tests of a marker, with SMOKE=1 those that have its smallest
 files = $(if $(SMOKE),$(filter $(call with,smoke),$(call with,$(1))),$(call with,$(1)))
@@ -197,7 +197,7 @@ files = $(if $(SMOKE),$(filter $(call with,smoke),$(call with,$(1))),$(call with
 test-hadoop: setup ## Jobs on a real one-node Hadoop; needs a JDK (17 or 21), Maven, namespaces
 	rm -rf work/package && $(BIN)/crawlrank cluster package --output work/package
 	CRAWLRANK_PACKAGE=work/package PYTHONPATH=scripts $(BIN)/python -m hadoop --folder work/hadoop with \
-	  sh -ec '$(BIN)/pytest -m "hadoop$(SMALLEST)" -n 2 --dist loadfile \
+	  sh -ec '$(BIN)/pytest -m "hadoop$(SMALLEST)" --workers 2 \
 	      $(filter-out $(FAULTS),$(call files,hadoop))$(if $(SMOKE),,; \
 	    $(BIN)/pytest -m hadoop $(FAULTS))'
 
@@ -213,7 +213,7 @@ wheels: setup ## The wheels to give to others, in dist/: one for this Python and
 test-compiled: compiled ## The tests of extraction on what is compiled
 	cd $(COMPILED) && $(abspath $(BIN))/python -c 'import crawlrank.jobs.kernel.captures.extraction as made; \
 	  assert made.__file__.endswith((".so", ".pyd")), made.__file__'
-	PYTHONPATH=$(abspath $(COMPILED)) $(BIN)/pytest -n auto -m "not pure" $(COMPILED_TESTS)
+	PYTHONPATH=$(abspath $(COMPILED)) $(BIN)/pytest --workers $(WORKERS) -m "not pure" $(COMPILED_TESTS)
 
 # a Spark for each job: none of them lives long enough for the slower compiler to pay
 test-spark: export SPARK_SUBMIT_OPTS = -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
@@ -227,7 +227,7 @@ test-browser: setup ## Pages in a real Chromium; needs the packages chromium and
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check playwright==1.65.2
 	[ -x $(PYWB)/wayback ] || [ "$(SMOKE)" ] || { rm -rf work/pywb && $(BIN)/python -m venv work/pywb && \
 	  $(PYWB)/python -m pip install --quiet --disable-pip-version-check pywb==2.10.0 'setuptools<81'; }
-	CRAWLRANK_PYWB=$(PYWB) $(BIN)/pytest -m 'browser$(SMALLEST)' -n 2 --dist loadfile $(call files,browser)
+	CRAWLRANK_PYWB=$(PYWB) $(BIN)/pytest -m 'browser$(SMALLEST)' --workers 2 $(call files,browser)
 
 test-install: setup ## Each way to install (WAYS: some), in new environments, and the first crawl there; needs git
 	$(BIN)/python scripts/install/try_install.py $(WAYS)

@@ -63,17 +63,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Make what is compiled once, before the processes of the tests would, each for itself; and say
     where the server of commands will be, which the first client starts."""
-    if not hasattr(config, "workerinput"):
-        prepare()
-        folder = tempfile.mkdtemp(prefix="crawlrank-tests-", dir=quick_folder())
-        Path(folder).chmod(0o755)  # for commands that tests run as another user
-        # after multiprocessing has removed what it keeps there, which is of priority -100
-        Finalize(None, shutil.rmtree, (folder, True), exitpriority=-200)
-        if quick_folder():
-            os.environ["TMPDIR"] = tempfile.tempdir = folder
-        os.environ[client.SERVER] = f"{folder}/commands"
-        os.environ[client.KEEPER] = str(os.getpid())
-        os.environ[runs.FOLDER] = f"{folder}/runs"
+    prepare()
+    folder = tempfile.mkdtemp(prefix="crawlrank-tests-", dir=quick_folder())
+    Path(folder).chmod(0o755)  # for commands that tests run as another user
+    # after multiprocessing has removed what it keeps there, which is of priority -100
+    Finalize(None, shutil.rmtree, (folder, True), exitpriority=-200)
+    if quick_folder():
+        os.environ["TMPDIR"] = tempfile.tempdir = folder
+    os.environ[client.SERVER] = f"{folder}/commands"
+    os.environ[client.KEEPER] = str(os.getpid())
+    os.environ[runs.FOLDER] = f"{folder}/runs"
 
 
 def quick_folder() -> str | None:
@@ -94,18 +93,10 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection(session: pytest.Session) -> None:
-    """Let each worker import the modules of tests in an order of its own, beginning at another one:
-    so it rewrites the asserts of some, and reads those that other workers have rewritten. In one
-    order all would rewrite the same module at the same time. What is collected stays to the end:
-    looking whether it is garbage takes a sixth of the time of collecting, and time again later."""
-    if worker := getattr(session.config, "workerinput", None):
-        gc.disable()
-        files = [path for name in session.config.args for path in Path(name).rglob("test_*.py")]
-        begin = len(files) * int(worker["workerid"][2:]) // worker["workercount"]
-        for path in files[begin:] + files[:begin]:
-            with contextlib.suppress(Exception, pytest.skip.Exception):  # which collection reports
-                assert pytest.Module.from_parent(session, path=path).obj
+def pytest_collection() -> None:
+    """What is collected stays to the end: looking whether it is garbage takes a sixth of the time
+    of collecting, and time again later."""
+    gc.disable()
 
 
 def pytest_collection_finish() -> None:

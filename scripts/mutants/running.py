@@ -62,7 +62,7 @@ def outcome_of(edit: Edit, first: Path, *, whole: bool = False) -> Outcome:
             state, seen_by = _tested(copy, edit.test_files, LIMIT)
         if whole and state == "missed":
             last_run = "all"
-            state, seen_by = _tested(copy, ["-n", "2"], LIMIT_OF_ALL)
+            state, seen_by = _tested(copy, ["--workers", "2"], LIMIT_OF_ALL)
     return Outcome(edit.name, state, round(time.monotonic() - begun, 1), seen_by, last_run)
 
 
@@ -76,7 +76,7 @@ def fail_anyway(functions: list[str], first: Path, jobs: int) -> set[str]:
     first copy for those of it. Raises TestsNotRun."""
     if not functions:
         return set()
-    words = [*OPTIONS[1:], "-n", str(jobs), "--dist", "loadfile", *functions]
+    words = [*OPTIONS[1:], "--workers", str(jobs), *functions]
     code, text = _run(first, words, LIMIT_OF_ALL)
     if code not in (0, 1):
         raise TestsNotRun(f"pytest ended with {code} without any edit: {text[-LAST:]}")

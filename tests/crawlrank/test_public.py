@@ -79,6 +79,7 @@ def in_project(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("calls", [IN_POOL, IN_CELLS, ALL_IN_TASKS], ids=["pool", "cells", "tasks"])
 @pytest.mark.parametrize("script", [True, False], ids=["script", "-c"])
 def test_a_program_runs_once_and_stays_as_it_is(project: Path, calls: str, script: bool) -> None:

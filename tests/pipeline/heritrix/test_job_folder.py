@@ -247,6 +247,7 @@ COMMANDS: dict[str, Callable[[JobFolder, Path], object]] = {
 }
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("second", COMMANDS)
 @pytest.mark.parametrize("first", COMMANDS)
 def test_a_job_is_as_before_or_as_after_any_two_kills(

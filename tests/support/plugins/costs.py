@@ -42,6 +42,11 @@ class Meter:
     """In the process that runs tests: what the test under way has cost so far."""
 
     def __init__(self) -> None:
+        self.process = 0
+
+    def _begin(self) -> None:
+        """Take note of what happens in this process, which may be a fork."""
+        self.process = os.getpid()
         self.started = 0
         self.begun = (0.0, 0.0, 0)
         self.forked = tempfile.NamedTemporaryFile("r")  # noqa: SIM115 (it ends with the process)
@@ -59,6 +64,8 @@ class Meter:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logstart(self) -> None:
+        if self.process != os.getpid():
+            self._begin()
         self.begun = self._now()
 
     @pytest.hookimpl(wrapper=True)
@@ -83,11 +90,8 @@ class Reporter:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionstart(self, session: pytest.Session) -> None:
-        manager = session.config.pluginmanager
-        if self.brief and manager.has_plugin("terminaldistreporter"):  # xdist: which worker is up
-            manager.unregister(name="terminaldistreporter")
         if self.brief:
-            self.terminal = manager.get_plugin("terminalreporter")
+            self.terminal = session.config.pluginmanager.get_plugin("terminalreporter")
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed and self.terminal:  # at once: a run may be ended before its summary
@@ -129,8 +133,5 @@ def pytest_configure(config: pytest.Config) -> None:
     path, brief = config.getoption("--costs"), config.getoption("--brief")
     if not path and not brief:
         return
-    worker = hasattr(config, "workerinput")
-    if worker or not config.getoption("numprocesses", None):
-        config.pluginmanager.register(Meter(), "cost-meter")
-    if not worker:
-        config.pluginmanager.register(Reporter(path, brief=brief), "cost-reporter")
+    config.pluginmanager.register(Meter(), "cost-meter")
+    config.pluginmanager.register(Reporter(path, brief=brief), "cost-reporter")

@@ -1,0 +1,1 @@
+"""Plugins of pytest: what tests cost, and tests in several processes."""
