@@ -28,8 +28,15 @@ from crawlrank.jobs.kernel.links.joining import LONGEST_EXAMPLE, MAX_EXAMPLES, E
 from crawlrank.jobs.kernel.links.pdf_links import require_reader
 from crawlrank.jobs.kernel.machine.processes import at_a_time
 from crawlrank.jobs.kernel.machine.shortage import shortage_of
-from crawlrank.jobs.kernel.storage.opening import PathOrUrl, name_of, open_binary, size_of
-from crawlrank.pipeline.data.workers import Died, Tell, answers
+from crawlrank.jobs.kernel.storage.opening import (
+    PathOrUrl,
+    is_url,
+    name_of,
+    open_binary,
+    size_of,
+    size_to_read,
+)
+from crawlrank.pipeline.data.workers import READ, Died, Tell, answers, worth_starting
 from crawlrank.pipeline.terminal.text import archive_name
 from crawlrank.pipeline.workfolder.archives import add_counters
 
@@ -192,13 +199,16 @@ NumberedArchive = tuple[int, PathOrUrl]
 
 
 def inspect_archives(
-    archives: Sequence[PathOrUrl], options: ExtractionOptions, processes: int
+    archives: Sequence[PathOrUrl], options: ExtractionOptions, processes: int | None
 ) -> Iterator[Inspection]:
-    """The inspection of each. An archive whose process is killed is read once more, alone in a new
-    process, as another archive may have taken the memory."""
+    """The inspection of each. processes: see `worth_starting`. An archive whose process is killed
+    is read once more, alone in a new process, as another archive may have taken the memory."""
     if options.pdf:
         require_reader()
     work, numbered = partial(_inspected, options), list(enumerate(archives))
+    if processes is None:
+        sizes = (READ if is_url(each) else size_to_read(each) for each in archives)
+        processes = worth_starting(None, sum(sizes))
     ahead = AHEAD * at_a_time(processes)
     early: dict[int, Inspection | Died] = {}
     turn = 0

@@ -54,7 +54,7 @@ def inspect(
     extraction: ExtractionOptions,
     strict: bool,
     progress: Progress,
-    processes: int,
+    processes: int | None,
 ) -> None:
     """The report counts records, captures, links and damage, as extract-links with the same options
     would. No file is written but the JSON. An archive that cannot be read does not stop the others.
@@ -85,7 +85,7 @@ def inspect(
 def _inspect(
     archives: Sequence[PathOrUrl],
     options: ExtractionOptions,
-    processes: int,
+    processes: int | None,
     output: Path | None,
     progress: Progress,
 ) -> Total:

@@ -25,6 +25,7 @@ from typing import Any, Generic, TypeVar
 from crawlrank.jobs.kernel.machine.processes import at_a_time
 from crawlrank.jobs.kernel.machine.shortage import shortage_of
 
+READ = 1 << 25  # bytes of archives: to read them takes about as long as to start a process
 AnyTask = TypeVar("AnyTask")
 AnyAnswer = TypeVar("AnyAnswer")
 _MAIN = threading.Lock()  # of the name `__main__`
@@ -45,6 +46,12 @@ class _Worker:
     process: BaseProcess
     pipe: Connection[Any, Any]
     number: int | None = None
+
+
+def worth_starting(processes: int | None, size: int, read: int = READ) -> int:
+    """How many processes to use for a number of bytes: as many as are asked for; by default (None)
+    one for each core, but no more than one for each `read` bytes."""
+    return min(at_a_time(processes), max(1, size // read) if processes is None else processes)
 
 
 def answers(

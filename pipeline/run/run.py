@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.links.pdf_links import require_reader
-from crawlrank.jobs.kernel.machine.processes import at_a_time
 from crawlrank.jobs.mapreduce.launcher import CLUSTERS, Launcher, out_of_reach
 from crawlrank.pipeline.data.memory import (
     give_back,
@@ -78,10 +77,9 @@ def engine_of(
     if options.runner == EMBEDDED:
         from crawlrank.pipeline.engines.embedded.engine import EmbeddedEngine  # slow to import
 
-        processes = at_a_time(options.processes)
         memory = options.memory or half_of_machine()
         keyed = Manifest(work).imported.get("kind") == KEYS
-        return EmbeddedEngine(work, tmp, memory, processes, reporter.read, keyed=keyed)
+        return EmbeddedEngine(work, tmp, memory, options.processes, reporter.read, keyed=keyed)
     from crawlrank.pipeline.engines.text.engine import TextEngine  # slow to import, as mrjob is
 
     launcher = Launcher(

@@ -110,6 +110,7 @@ def test_editors_see_the_names() -> None:
     assert homes == {module: sorted(names) for module, names in crawlrank._HOMES.items()}
 
 
+@pytest.mark.slow
 def test_results_are_those_of_the_commands(
     project: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -72,6 +72,7 @@ def test_no_markup_is_left_in_the_text(site: Path) -> None:
         assert not BROKEN.findall(text), path.name
 
 
+@pytest.mark.slow
 def test_the_site_loads_nothing_from_elsewhere(site: Path) -> None:
     for path in pages_of(site):
         loaded = re.findall(

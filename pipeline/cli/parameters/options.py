@@ -82,11 +82,11 @@ skip_bad_files_option = field_option(
 )
 
 
-def _lowered(ctx: click.Context, param: click.Parameter, processes: int | None) -> int:
-    most = at_a_time(processes)
-    if processes is not None and most < processes:
+def _lowered(ctx: click.Context, param: click.Parameter, processes: int | None) -> int | None:
+    if processes is not None and (most := at_a_time(processes)) < processes:
         echo(f"--jobs {processes}: lowered to {most}, {A_CORE} for each core", err=True)
-    return most
+        return most
+    return processes
 
 
 jobs_option = option(
@@ -94,11 +94,12 @@ jobs_option = option(
     "processes",
     type=Whole(1),
     callback=_lowered,
-    help=f"Number of processes (default: one for each core; at most {A_CORE} for each core).",
+    help="Number of processes (default: one for each core, fewer for little data;"
+    f" at most {A_CORE} for each core).",
 )
 
 
-def _launcher(runner: str, processes: int) -> Launcher:
+def _launcher(runner: str, processes: int | None) -> Launcher:
     """The launcher of a single step, which brings its own temporary folder."""
     return Launcher(runner, Path(), processes)
 

@@ -14,12 +14,18 @@ from crawlrank.jobs.kernel.errors import NotConverged
 from crawlrank.jobs.kernel.formats.lines import DROPPED
 from crawlrank.jobs.kernel.formats.rows import LINKS_WITHOUT_ID, SELF_LINKS, SOURCES_WITHOUT_ID
 from crawlrank.jobs.kernel.keys.keys import Www
+from crawlrank.jobs.kernel.machine.processes import at_a_time
 from crawlrank.pipeline.data.csr import open_csr
 from crawlrank.pipeline.data.datasets import move
 from crawlrank.pipeline.data.memory import LOOPS, Memory, require_memory
 from crawlrank.pipeline.data.scores_file import DUMMY, SCORES, open_scores, read_dummy
+from crawlrank.pipeline.data.workers import worth_starting
 from crawlrank.pipeline.engines.contract import Ranking, ValidationInput
-from crawlrank.pipeline.engines.embedded.canonicalization.canonicalize import URIS, canonicalize
+from crawlrank.pipeline.engines.embedded.canonicalization.canonicalize import (
+    LEAST_PARTITION,
+    URIS,
+    canonicalize,
+)
 from crawlrank.pipeline.engines.embedded.extraction import extract_archives
 from crawlrank.pipeline.engines.embedded.gen_graph import gen_graph, opic_graph, transposed
 from crawlrank.pipeline.engines.embedded.ids import (
@@ -63,7 +69,8 @@ EDGES = "edges"  # a folder of those that canonicalize leaves to gen-graph
 
 class EmbeddedEngine(WorkFolder):
     """One work folder. tmp: a folder in it for unfinished datasets. keyed: its imported links are
-    of keys, and the folder keys has those of a map. interval: seconds between checkpoints."""
+    of keys, and the folder keys has those of a map. processes: as asked for; by default (None) one
+    for each core, or fewer where there is little to read. interval: seconds between checkpoints."""
 
     form = "Parquet"
     suffix = ".parquet"
@@ -75,30 +82,37 @@ class EmbeddedEngine(WorkFolder):
         work: Path,
         tmp: Path,
         memory: Memory,
-        processes: int,
+        processes: int | None,
         on_read: Callable[[int, int], None],
         *,
         keyed: bool = False,
     ) -> None:
         self.work, self.tmp, self.memory = work, tmp, memory
         self.store = DatasetStore(work)
-        self.processes, self.on_read, self.keyed = processes, on_read, keyed
+        self.processes, self.asked = at_a_time(processes), processes
+        self.on_read, self.keyed = on_read, keyed
 
     def extract(
         self, tasks: Sequence[ArchiveTask], options: ExtractionOptions
     ) -> Iterator[tuple[ArchiveTask, ArchiveReport]]:
-        processes = self.memory.extracting(self.processes)
         return extract_archives(
             tasks, self.path("links"), self.path("captures"), tmp=self.tmp, options=options,
-            processes=processes, on_read=self.on_read,
+            processes=self.asked, most=self.memory.extracting(self.processes),
+            on_read=self.on_read,
         )  # fmt: skip
+
+    def _processes_for(self, parts: Path) -> int:
+        """How many processes to use to read all parts of a dataset."""
+        size = sum(path.stat().st_size for path in parts.iterdir())
+        return worth_starting(self.asked, size, LEAST_PARTITION)
 
     def select_links(self, rules: CaptureRules, www: Www) -> StepEntry:
         selected, folds = self.tmp / "selected", self.tmp / "folds"
         remove(self.path("selected"))
+        links = self.path("links")
         counts = select_links(
-            self.path("links"), self.path("captures"), selected, folds, rules,
-            budget=self.memory.budget, tmp=self.tmp, processes=self.processes, www=www,
+            links, self.path("captures"), selected, folds, rules,
+            budget=self.memory.budget, tmp=self.tmp, processes=self._processes_for(links), www=www,
         )  # fmt: skip
         names = ("selected", "folds") if rules.latest else ("folds",)
         rows = {name: counts.pop(name, 0) for name in names}
@@ -108,11 +122,12 @@ class EmbeddedEngine(WorkFolder):
     def canonicalize(self, www: Www, folded: bool) -> StepEntry:
         uris, numbers = self.tmp / "uris", self.tmp / "numbers"
         remove(edges := self.tmp / EDGES)
+        links = links_of(self.work)
         counts = canonicalize(
-            links_of(self.work), self.path("keys" if self.keyed else "captures"), uris, numbers,
+            links, self.path("keys" if self.keyed else "captures"), uris, numbers,
             www=www, keyed=self.keyed,
             folds=self.path("folds") / FOLDS if folded else None,
-            budget=self.memory.budget, tmp=self.tmp, processes=self.processes,
+            budget=self.memory.budget, tmp=self.tmp, processes=self._processes_for(links),
             threads=self.processes, edges=edges,
         )  # fmt: skip
         self._publish(uris, numbers)

@@ -17,7 +17,7 @@ from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
 from crawlrank.jobs.kernel.errors import BadInput, died
 from crawlrank.jobs.kernel.machine.processes import at_a_time
 from crawlrank.jobs.kernel.storage.opening import size_to_read
-from crawlrank.pipeline.data.workers import Died, Tell, Workers, answers
+from crawlrank.pipeline.data.workers import Died, Tell, Workers, answers, worth_starting
 from crawlrank.pipeline.engines.embedded.range_extraction import (
     LEAST,
     WHOLE,
@@ -42,7 +42,8 @@ def extract_archives(
     *,
     tmp: Path,
     options: ExtractionOptions | None = None,
-    processes: int = 1,
+    processes: int | None = 1,
+    most: int | None = None,
     on_read: Callable[[int, int], None] = lambda done, total: None,
     least: int = LEAST,
     reading: ReadWork = extract,
@@ -50,13 +51,16 @@ def extract_archives(
     """Each archive as soon as its parts are in the folders links and captures. Nothing is done
     before the first one is asked for. tasks: of `archive_tasks`.
 
-    tmp: a folder on the same file system. on_read: called with (bytes read, bytes in total) of all
+    tmp: a folder on the same file system. processes: see `worth_starting`. most: processes that
+    memory is there for. on_read: called with (bytes read, bytes in total) of all
     archives together. least: bytes of a range of an archive. reading: what a process of the pool
     does with its work. An archive in which nothing could be read raises nothing; its report has an
     error. So has that of an archive whose process died, for want of memory or by a fault of a
     parser.
     """
     sizes = {task.content: size_to_read(task.archive) for task in tasks}
+    processes = worth_starting(processes, sum(sizes.values()))
+    processes = min(processes, most or processes)
     progress = _BytesRead(sizes, on_read)
     prepare()
     works = _works(tasks, sizes, tmp, options or ExtractionOptions(), processes, least)

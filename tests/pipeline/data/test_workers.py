@@ -14,7 +14,16 @@ import pytest
 from support.paths import ROOT
 
 from crawlrank.jobs.kernel.errors import BadInput
-from crawlrank.pipeline.data.workers import Died, Tell, Workers, answers, deaf
+from crawlrank.jobs.kernel.machine.processes import at_a_time
+from crawlrank.pipeline.data.workers import (
+    READ,
+    Died,
+    Tell,
+    Workers,
+    answers,
+    deaf,
+    worth_starting,
+)
 
 #: of a program that imports this module
 FOLDERS = (ROOT, ROOT / "tests", Path(__file__).parent)
@@ -56,6 +65,14 @@ def endless(task: Path, tell: Tell) -> None:
         pipe.write("begun\n")
         pipe.flush()
         threading.Event().wait()
+
+
+def test_processes_are_for_much_data_unless_they_are_asked_for() -> None:
+    assert [worth_starting(None, size) for size in (0, READ - 1, 2 * READ - 1)] == [1, 1, 1]
+    assert worth_starting(None, 2 * READ) == min(2, at_a_time())
+    assert worth_starting(None, 10**6 * READ) == at_a_time()
+    assert [worth_starting(3, size) for size in (0, 10**6 * READ)] == [3, 3]
+    assert worth_starting(None, 20, 5) == min(4, at_a_time())
 
 
 @pytest.mark.few(1)

@@ -353,6 +353,7 @@ def test_requirements_keep_their_markers_and_lose_those_of_extras() -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("conf", CONFS)
 def test_mrjob_takes_the_configuration(
     package: Path, conf: str, bucket: Any, monkeypatch: pytest.MonkeyPatch,

@@ -9,8 +9,10 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from support.crawls import ok
 from support.paths import DAMAGED, LOOPBACK, SAMPLES, SMALL_ARCHIVES
 from support.systems.cluster import inline
+from support.work_folders import results_of
 
 from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
 from crawlrank.jobs.kernel.formats.datasets import CAPTURES
@@ -182,3 +184,17 @@ def test_a_parser_that_crashes_costs_one_archive(tmp_path: Path) -> None:
     assert "no gzip, although its name ends in .gz" in found
     assert [report.error for report in reports.values()] == [None] * len(others)
     assert others
+
+
+def test_no_process_reads_small_archives_unless_asked_for(
+    web: Path, more_web: Path, tmp_path: Path
+) -> None:
+    def seconds_of_processes(name: str, *options: object) -> float:
+        before = os.times()
+        ok("run", web, more_web, "--work", tmp_path / name, "--captures", "latest", *options)
+        after = os.times()
+        return sum(after[2:4]) - sum(before[2:4])
+
+    assert seconds_of_processes("one") == 0
+    assert seconds_of_processes("two", "--jobs", 2) > 0
+    assert results_of(tmp_path / "one") == results_of(tmp_path / "two")
