@@ -290,7 +290,7 @@ def _reach(host: str) -> None:
     import socket
 
     name, _, port = host.rpartition(":")
-    if not (name and port.isdigit()):
+    if not (name and re.fullmatch("[0-9]{1,5}", port) and int(port) < 1 << 16):
         return
     try:
         socket.create_connection((name.strip("[]"), int(port)), ANSWER).close()

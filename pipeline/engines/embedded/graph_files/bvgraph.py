@@ -41,6 +41,7 @@ from crawlrank.pipeline.engines.embedded.graph_files.sources import (
     GraphSource,
     lines_of,
     pieces_of,
+    whole_number,
 )
 
 ROOM = 1 << 20  # targets at once
@@ -81,10 +82,12 @@ def read_properties(path: Path) -> BvProperties:
             raise BadInput(str(path), f"the code {flag}", f"one of {', '.join(CODES)}")
     names = ("nodes", "arcs", "windowsize", "minintervallength", "zetak")
     usual = {"minintervallength": "0", "zetak": "3"}
-    for name in names:
-        if not given.get(name, usual.get(name, "")).isdigit():
-            raise BadInput(str(path), f"{name}={given.get(name)}", f"a whole number of {name}")
-    nodes, arcs, *options = (int(given.get(name, usual.get(name, ""))) for name in names)
+    numbers = [whole_number(given.get(name, usual.get(name, ""))) for name in names]
+    if None in numbers:
+        name = names[numbers.index(None)]
+        what = f"{name}={given.get(name, '')[:80]}"
+        raise BadInput(str(path), what, f"a whole number of {name}")
+    nodes, arcs, *options = (number or 0 for number in numbers)
     if options[0] > MOST_WINDOW or not 1 <= options[2] <= 60:
         raise BadInput(str(path), f"windowsize={options[0]}, zetak={options[2]}", "smaller ones")
     return BvProperties(nodes, arcs, np.array([*codes.values(), *options], np.int64))

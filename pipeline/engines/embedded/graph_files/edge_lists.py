@@ -22,12 +22,14 @@ import pyarrow.compute as pc
 
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.storage.arrow_files import open_parquet
+from crawlrank.pipeline.data.parquet import reading_parquet
 from crawlrank.pipeline.engines.embedded.graph_files.sources import (
     EDGES,
     NODES,
     PIECE,
     Batches,
     GraphSource,
+    are_ids,
     batch_of,
     blocks_of,
     columns_in,
@@ -70,7 +72,12 @@ def fields_of(line: str, delimiter: str, where: str) -> list[str]:
     """The fields of a line. Raises BadInput for prose."""
     if not delimiter:
         return _words(line, where)
-    return next(csv.reader([line], delimiter=delimiter)) if '"' in line else line.split(delimiter)
+    if '"' not in line:
+        return line.split(delimiter)
+    try:
+        return next(csv.reader([line], delimiter=delimiter))
+    except csv.Error as error:
+        raise BadInput(where, f"no fields ({error})", EXPECTED, CURE) from error
 
 
 def _words(line: str, where: str) -> list[str]:
@@ -174,10 +181,6 @@ class CommonCrawl(GraphSource):
             yield row[0], row[1]
 
 
-def are_ids(column: pa.Array) -> bool:
-    return bool(pc.all(pc.utf8_is_digit(column)).as_py())
-
-
 class ParquetEdges(GraphSource):
     """Tables with a row for each edge, whose columns are named as in a header of text, or are
     two."""
@@ -186,7 +189,7 @@ class ParquetEdges(GraphSource):
 
     def edges(self) -> Batches:
         for path in self.paths:
-            with open_parquet(path) as file:
+            with reading_parquet(path, "a table of edges"), open_parquet(path) as file:
                 names = file.schema_arrow.names
                 at = columns_of(names)
                 chosen = [names[k] for k in at] if at else names
@@ -206,14 +209,14 @@ class ParquetAdjacency(GraphSource):
 
     def nodes(self) -> Batches:
         for path in self.paths:
-            with open_parquet(path) as file:
+            with reading_parquet(path, "a table of nodes"), open_parquet(path) as file:
                 label = next(name for name in LABELS if name in file.schema_arrow.names)
                 for batch in file.iter_batches(PIECE, columns=["id", label], use_threads=False):
                     yield pa.record_batch([batch["id"].cast(pa.string()), batch[label]], NODES)
 
     def edges(self) -> Batches:
         for path in self.paths:
-            with open_parquet(path) as file:
+            with reading_parquet(path, "a table of edges"), open_parquet(path) as file:
                 for batch in file.iter_batches(1 << 12, columns=["id", "links"], use_threads=False):
                     links = batch["links"]
                     sources = batch["id"].take(pc.list_parent_indices(links))

@@ -13,12 +13,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from crawlrank.jobs.kernel.errors import BadInput
-from crawlrank.pipeline.engines.embedded.graph_files.edge_lists import CURE, are_ids
+from crawlrank.pipeline.engines.embedded.graph_files.edge_lists import CURE
 from crawlrank.pipeline.engines.embedded.graph_files.sources import (
     EDGES,
     NODES,
     Batches,
     GraphSource,
+    are_ids,
     batch_of,
     blocks_of,
     columns_in,
@@ -26,12 +27,14 @@ from crawlrank.pipeline.engines.embedded.graph_files.sources import (
     lines_of,
     pieces_of,
     unpacked,
+    whole_number,
 )
 from crawlrank.pipeline.precedence.graph_formats import nodes_beside
 
 BANNER = b"%%MatrixMarket"
 ONES = ("1", "1.0")
 WEIGHTS = "weights of edges, not taken over"
+NAMES = "a header, and a name for each row of the matrix"
 EXPECTED = "`%%MatrixMarket matrix coordinate`, a type, and `general` or `symmetric`"
 
 
@@ -101,12 +104,8 @@ class Matrix(GraphSource):
         (path,), pairs, count = self.paths, [], 0
         for number, line in lines:
             row, count = line.split(), count + 1
-            ids = [int(each) for each in row[:2] if each.isdigit()]
-            if (
-                len(row) != form.fields
-                or len(ids) != 2
-                or not 1 <= min(ids) <= max(ids) <= form.nodes
-            ):
+            ids = [whole_number(each) or 0 for each in row[:2]]
+            if len(row) != form.fields or not 1 <= min(ids) <= max(ids) <= form.nodes:
                 value = " and a value" * (form.fields == 3)
                 expected = f"row and column from 1 to {form.nodes}{value}"
                 raise BadInput(f"{path}, line {number}", f"{line[:80]!r}", expected, CURE)
@@ -121,8 +120,12 @@ class Matrix(GraphSource):
         beside = nodes_beside(path)
         if not beside.exists():
             return [(str(number), str(number)) for number in range(1, size[0] + 1)]
-        with beside.open(newline="", encoding="utf-8") as file:
-            labels = [row[0].removeprefix("'") for row in csv.reader(file)][1:]
+        try:
+            with beside.open(newline="", encoding="utf-8") as file:
+                labels = [row[0].removeprefix("'") for row in csv.reader(file) if row][1:]
+        except (UnicodeDecodeError, csv.Error) as error:
+            cure = "Write it in UTF-8, or remove it: nodes are numbers then."
+            raise BadInput(str(beside), f"no lines of names ({error})", NAMES, cure) from error
         if len({*labels}) != size[0] or len(labels) != size[0]:
             what = f"{len(labels)} names, {len({*labels})} of them different"
             raise BadInput(str(beside), what, f"a name for each of {size[0]} nodes")
@@ -146,12 +149,12 @@ class Matrix(GraphSource):
         (path,) = self.paths
         self._banner(path)
         number, line = next(lines_of(path), (2, ""))
-        size = line.split()
-        if len(size) != 3 or not all(map(str.isdigit, size)) or size[0] != size[1]:
+        size = [whole_number(each) for each in line.split()]
+        if len(size) != 3 or size[0] != size[1] or None in size:
             cure = "A graph is a square matrix."
-            raise BadInput(f"{path}, line {number}", f"{line!r}", "rows, as many columns, entries",
-                           cure)  # fmt: skip
-        return number, [*map(int, size)]
+            raise BadInput(f"{path}, line {number}", f"{line[:80]!r}",
+                           "rows, as many columns, entries", cure)  # fmt: skip
+        return number, [each or 0 for each in size]
 
 
 def _is_edge(value: str, path: Path, number: int) -> bool:

@@ -70,6 +70,20 @@ class GraphSource(ABC):
         """The edges, as EDGES. Raises BadInput with the place of what is none."""
 
 
+DIGITS = re.compile(r"[0-9]{1,18}")
+
+
+def whole_number(text: str) -> int | None:
+    """The number that text of ASCII's digits stands for; None for other text, and for a number
+    that may not fit into 64 bits."""
+    return int(text) if DIGITS.fullmatch(text) else None
+
+
+def are_ids(column: pa.Array) -> bool:
+    """Whether all strings have nothing but digits, of any script."""
+    return bool(pc.all(pc.utf8_is_digit(column)).as_py())
+
+
 def node_twice(where: str, name: str, which: str) -> BadInput:
     """name: `id` or `label`, of which two nodes have the same."""
     return BadInput(where, f"two nodes of the {name} {which}", f"one of each {name}")

@@ -8,6 +8,8 @@ import gzip
 import json
 import lzma
 import pickle
+import random
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,11 +21,13 @@ import pytest
 from scipy.io import mmwrite
 from scipy.sparse import coo_matrix
 from support.crawls import crawlrank, ok
+from support.drawing import examples
 from support.paths import LOOPBACK
 from support.runs import finished
 
 import crawlrank as crawlrank_of_python
 from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.pipeline.engines.embedded.graph_files.recognition import read_graph
 
 DIRECTED = nx.gnp_random_graph(40, 0.1, seed=4, directed=True)
 UNDIRECTED = nx.gnp_random_graph(30, 0.15, seed=5)
@@ -347,3 +351,70 @@ def test_usage(tmp_path: Path) -> None:
     (tmp_path / "a.nodes.csv").write_text("url\nx\n")
     names = crawlrank("run", tmp_path / "a.mtx", "--work", tmp_path / "w")
     assert (names.code, "a name for each of 3 nodes" in names.err) == (3, True)
+
+
+#: what readers of text, XML, CSV and numbers may stumble over
+ODD = (
+    *(
+        b"\0",
+        b"\r",
+        b"\n\n",
+        b" ",
+        b"\t",
+        b",",
+        b'"',
+        b"'",
+        b"<",
+        b">",
+        b"&",
+        b"=",
+        b"%",
+        b"#",
+        b"{",
+    ),
+    *(b"<!--", b"]]>", b"\xef\xbb\xbf", b"\xff\xfe", b"x" * 140_000, b"9" * 5000),
+    *(b"0", b"-1", b"+1", b"1_0", b"1e999", b"nan", b"4294967296", b"18446744073709551615"),
+    *("²".encode(), "١".encode(), b"\xb2", b"99999999999999999999"),
+)
+Parts = dict[str, bytes]  # the files of a graph, of which the first is given
+
+
+def damaged(data: bytes, rng: random.Random) -> bytes:
+    for _ in range(rng.choice((1, 1, 2, 4))):
+        begin = rng.randrange(len(data) + 1)
+        end = begin + rng.choice((0, 1, 2, 20, 200))
+        new = rng.choice((b"", data[begin:end] * 2, rng.choice(ODD), bytes((rng.randrange(256),))))
+        data = data[:begin] + new + data[end:]
+    return data[: rng.randrange(len(data) + 1)] if rng.random() < 0.1 else data
+
+
+def parts_of_graphs(folder: Path) -> dict[str, Parts]:
+    graphs = {}
+    for name, (write, _) in FILES.items():
+        write(folder / name)
+        graphs[name] = {name: (folder / name).read_bytes()}
+    matrix = b"%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 2\n2 3\n"
+    graphs["named"] = {"a.mtx": matrix, "a.nodes.csv": b"url\nx\ny\nz\n"}
+    graphs["edges"] = {"edges.txt": b"0\t1\n1\t2\n", "vertices.txt": b"0\ta\n1\tb\n2\tc\n"}
+    ok("export", finished(LOOPBACK), "--format", "bvgraph", "--output", folder / "bv.graph")
+    bvgraph = sorted(folder.glob("bv.*"), key=lambda path: path.suffix != ".graph")
+    graphs["bvgraph"] = {path.name: path.read_bytes() for path in bvgraph}
+    return graphs
+
+
+def test_damaged_files_are_read_or_refused(tmp_path: Path) -> None:
+    """Whatever is in them. What is read may be another graph."""
+    rng, place, refused = random.Random(1), tmp_path / "damaged", 0
+    for parts in parts_of_graphs(tmp_path).values():
+        for _ in range(examples(100)):
+            shutil.rmtree(place, ignore_errors=True)
+            place.mkdir()
+            which = rng.choice([*parts])
+            for name, data in parts.items():
+                (place / name).write_bytes(damaged(data, rng) if name == which else data)
+            both = "vertices.txt" in parts
+            try:
+                read_graph([place / name for name in parts][: 2 if both else 1])
+            except BadInput:
+                refused += 1
+    assert refused

@@ -4,6 +4,7 @@ odd lines are."""
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -158,7 +159,8 @@ MATRIX = (
     ),
     *(b"1 x 1", b"0x1 1 1", b"1 1 x", b"1  2\t1.0 ", b"1 2 nan", b"1 2 inf", b"1 2 0", b"1 2 -0.0"),
     *(b"1 2 1e-400", b"007 2 1", b"1 2 2.5", b"+1 2 1", b"1.0 2 1", b"1 2 1_0", b"-1 2 1"),
-    *(b"99999999999999999999 1 1", "١ 2 1".encode(), b"1 2 1\r"),
+    *(b"99999999999999999999 1 1", b"9" * 5000 + b" 1 1", b"1 2 1\r"),
+    *("١ 2 1".encode(), "² 2 1".encode()),
 )
 
 
@@ -172,7 +174,7 @@ def expected_of_matrix(data: bytes, *, symmetric: bool) -> Expected:
             begun = True
             continue
         row = text.split()
-        if len(row) != 3 or not (row[0].isdigit() and row[1].isdigit()):
+        if len(row) != 3 or not all(re.fullmatch("[0-9]{1,18}", end) for end in row[:2]):
             return number
         ends = int(row[0]), int(row[1])
         if not all(1 <= end <= 40 for end in ends):
