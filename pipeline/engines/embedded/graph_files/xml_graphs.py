@@ -60,6 +60,9 @@ class XmlGraph(GraphSource):
             where = f"{self._path}, line {error.position[0]}"
             raise BadInput(where, f"no XML ({error})", f"a file of {self._form}",
                            "Write it again.") from error  # fmt: skip
+        except (LookupError, ValueError) as error:  # of an encoding that the parser does not know
+            where, cure = f"{self._path}, line 1", "Write it in UTF-8."
+            raise BadInput(where, f"no XML ({error})", f"a file of {self._form}", cure) from error
         for source, target in self._edges:
             for node in (source, target):
                 self._values.setdefault(node, {})
