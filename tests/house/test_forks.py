@@ -85,12 +85,13 @@ def counts(said: str) -> str:
     return said.splitlines()[-1].strip("= ").rpartition(" in ")[0]
 
 
-def test_workers_report_what_one_process_reports(made: Path) -> None:
+@pytest.mark.few(1)
+@pytest.mark.parametrize("count", ["2", "1", "5"])
+def test_workers_report_what_one_process_reports(made: Path, count: str) -> None:
     (made / "test_second.py").unlink()
     code, alone = run(made)
-    for count in ("1", "2", "5"):
-        assert run(made, "--workers", count)[0] == code == 1
-    _, said = run(made, "--workers", "2")
+    again, said = run(made, "--workers", count)
+    assert code == again == 1
     assert outcomes(said) == outcomes(alone)
     for words in ("what it said", "assert PosixPath", "OSError: at the end"):
         assert words in said and words in alone
@@ -98,6 +99,7 @@ def test_workers_report_what_one_process_reports(made: Path) -> None:
     assert counts(said) == counts(alone)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("count", ["1", "3"])
 def test_a_test_whose_process_dies_has_failed(made: Path, count: str) -> None:
     code, said = run(made, "--workers", count)
@@ -109,6 +111,7 @@ def test_a_test_whose_process_dies_has_failed(made: Path, count: str) -> None:
     assert counts(said) == "3 failed, 6 passed, 1 skipped, 3 warnings, 1 error"
 
 
+@pytest.mark.slow
 def test_it_ends_at_the_first_failure_if_asked(made: Path) -> None:
     code, said = run(made, "--workers", "2", "-x")
     assert code == 1

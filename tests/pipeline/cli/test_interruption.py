@@ -20,8 +20,8 @@ class Deleted:
 try:
     Interruption().begin()
     Deleted()
-    signal.pause()
-    print("went on")
+    while True:  # a signal just before signal.pause() would not end that
+        pass
 except KeyboardInterrupt:
     print("interrupted")
 """
@@ -42,7 +42,8 @@ now = 0.0
 Interruption(clock=lambda: now).begin()
 try:
     os.kill(os.getpid(), signal.SIGINT)
-    signal.pause()
+    while True:
+        pass
 except KeyboardInterrupt:
     now = 0.8 * ONE
     os.kill(os.getpid(), signal.SIGINT)
@@ -50,7 +51,8 @@ except KeyboardInterrupt:
     print("cleaned up")
     try:
         os.kill(os.getpid(), signal.SIGINT)
-        signal.pause()
+        while True:
+            pass
     except KeyboardInterrupt:
         print("interrupted again")
 """
