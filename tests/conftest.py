@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import urllib.request
 from collections import Counter
 from collections.abc import Generator, Iterator
 from functools import cache
@@ -172,8 +173,12 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 def bucket(server: str, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """An S3 client; its bucket `crawl` is there. Nothing here reaches the real S3."""
+    """An S3 client; its bucket `crawl` is there, and nothing that tests before left in the store.
+    Nothing here reaches the real S3."""
     import boto3
+
+    with urllib.request.urlopen(f"{server}/moto-api/reset", data=b"") as answer:
+        assert answer.status == 200
 
     for name, value in {
         **{"AWS_ENDPOINT_URL": server, "AWS_DEFAULT_REGION": "us-east-1"},
