@@ -18,8 +18,7 @@ from fetching import program
 from heritrix.job import Job
 
 LOADER = "org.archive.crawler.frontier.precedence.PrecedenceLoader"
-LOADING = 600  # seconds
-CONSOLE = 60  # seconds until it answers
+PATIENCE = 600  # seconds: more than anything here takes on a busy machine
 SCRIPTS = Path(__file__).parent
 #: small crawls end sooner with the first compiler alone
 QUICK = ("-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
@@ -31,7 +30,7 @@ class HeritrixFails(RuntimeError):
 
 
 def run_job(
-    home: Path, job: Job, *, limit: float = 120, options: Sequence[str] = ()
+    home: Path, job: Job, *, limit: float = PATIENCE, options: Sequence[str] = ()
 ) -> subprocess.CompletedProcess[str]:
     """Run the job to its end; it may take `limit` seconds.
 
@@ -77,17 +76,17 @@ def console(home: Path, jobs: Path, *, options: Sequence[str] = ()) -> Iterator[
 
 
 def _await_port(port: int) -> None:
-    end = time.monotonic() + CONSOLE
+    end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
             return
         time.sleep(0.2)
-    raise HeritrixFails(f"no console at port {port} after {CONSOLE} s")
+    raise HeritrixFails(f"no console at port {port} after {PATIENCE} s")
 
 
 def load_precedences(home: Path, file: Path, job: Job) -> int:
     """Load a precedence file into the state of a job that does not run; how many were loaded."""
-    done = java(home, LOADER, str(file.resolve()), str(job.state.resolve()), limit=LOADING)
+    done = java(home, LOADER, str(file.resolve()), str(job.state.resolve()), limit=PATIENCE)
     for line in done.stdout.splitlines():
         if line.endswith(" entries loaded"):
             return int(line.split()[-3])
@@ -96,7 +95,7 @@ def load_precedences(home: Path, file: Path, job: Job) -> int:
 
 def look_into(home: Path, script: str, *arguments: str, text: str = "") -> list[list[str]]:
     """Run a Java file of this folder; its output as rows of fields. text: what it reads."""
-    done = java(home, str(SCRIPTS / script), *arguments, limit=LOADING, text=text)
+    done = java(home, str(SCRIPTS / script), *arguments, limit=PATIENCE, text=text)
     return [line.split("\t") for line in done.stdout.splitlines()]
 
 

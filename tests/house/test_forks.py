@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from support.paths import ROOT
+from support.plugins import forks
 
 FILES = {
     "first": """
@@ -69,6 +72,7 @@ def run(folder: Path, *words: str) -> tuple[int, str]:
     plugin = ("-p", "support.plugins.forks", "-p", "no:cacheprovider", "--rootdir", str(folder))
     command = [sys.executable, "-m", "pytest", *plugin, "-rA", *words, str(folder)]
     env = {"PYTHONPATH": str(ROOT / "tests"), "PATH": "", "TMPDIR": str(folder)}
+    env["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # hypothesis and others, which take a second
     done = subprocess.run(command, capture_output=True, text=True, env=env, cwd=folder)
     assert not done.stderr, done.stderr
     return done.returncode, done.stdout
@@ -109,6 +113,14 @@ def test_a_test_whose_process_dies_has_failed(made: Path, count: str) -> None:
     failed = [f"FAILED test_{name}" for name in names]
     assert [line for line in outcomes(said) if line[0] == "F"] == failed
     assert counts(said) == "3 failed, 6 passed, 1 skipped, 3 warnings, 1 error"
+
+
+def test_a_worker_that_does_not_end_is_ended() -> None:
+    with subprocess.Popen(["sleep", "600"]) as process:
+        with pytest.raises(RuntimeError, match=f"worker {process.pid} does not end"):
+            forks.end_of(process.pid, seconds=0.01)
+        assert process.wait() == -signal.SIGKILL
+        assert forks.end_of(os.spawnlp(os.P_NOWAIT, "sh", "sh", "-c", "exit 3")) == 3
 
 
 @pytest.mark.slow

@@ -52,7 +52,7 @@ def test_status_of_a_run_at_work(archives: list[Path], tmp_path: Path) -> None:
         document = status(work)
         shown = ok("status", "--work", work).out
         run.send_signal(signal.SIGCONT)
-        assert run.wait(120) == 0
+        assert run.wait() == 0
     about, step = document["run"], document["run"]["step"]
     assert about["state"] == "running"
     assert about["process"]["id"] == run.pid
@@ -92,7 +92,7 @@ def test_totals_go_on_after_a_kill_and_with_more_archives(
     with stopped("extract-links", 4, "run", *archives, *common) as run:
         again = status(work)
         run.send_signal(signal.SIGCONT)
-        assert run.wait(120) == 0
+        assert run.wait() == 0
     assert again["run"]["archives"]["total"] == COUNT
     kept = again["archives"]["read"]
     assert kept >= 2
@@ -264,7 +264,7 @@ def test_an_interrupt_is_in_the_log(archives: list[Path], tmp_path: Path) -> Non
         assert all(line.endswith("\n") for line in log.read_text().splitlines(keepends=True))
         assert any(each["event"] == "archive" for each in events(log))  # each line at once
         interrupt(run)
-        assert run.wait(60) == 130
+        assert run.wait() == 130
     assert events(log)[-1]["exit_code"] == 130
     assert status(work)["run"]["state"] == "interrupted"
 

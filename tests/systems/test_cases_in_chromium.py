@@ -19,7 +19,7 @@ from support.inputs.case_table import BROWSER, HOST, InputCase, input_cases
 from support.inputs.samples import needs_reference
 from support.inputs.titled_pages import PAGES
 from support.paths import REFERENCE
-from support.systems.browser import chromium
+from support.systems.browser import PATIENCE, chromium
 
 from crawlrank.jobs.kernel.archive.records import Record
 from crawlrank.jobs.kernel.archive.sources import read_records
@@ -77,7 +77,9 @@ def serving(blocks: Sequence[bytes]) -> Iterator[str]:
 def context() -> Iterator[BrowserContext]:
     """One context for all pages, as a new one for each page is slow."""
     with chromium() as started:
-        yield started.new_context()
+        context = started.new_context()
+        context.set_default_timeout(PATIENCE)
+        yield context
 
 
 @pytest.fixture(scope="module")

@@ -124,7 +124,7 @@ def test_leftovers_of_a_killed_node_are_ended_and_nothing_else(
             dead = Process(sleeper.pid, 1)  # the id of a keeper, used again by another program
             node.write_state(State(dead, {}, 0.0, ready=True))
             assert clean(node)
-            assert left.wait(5) == -signal.SIGTERM
+            assert left.wait(600) == -signal.SIGTERM
         assert (neighbour.poll(), sleeper.poll()) == (None, None)
         assert node.read_state() is None
         assert not clean(node)

@@ -81,7 +81,7 @@ class Web:
         self.paths.append(path)
         if len(self.paths) > self.most:
             self.reached.set()
-            goes_on.wait(60)
+            goes_on.wait(600)
         return self.answers.get(path, NOT_FOUND)
 
 
@@ -144,7 +144,7 @@ def test_a_crawl_that_is_killed_goes_on_where_it_was(
             most = PAGES // (kills + 1)
             web.stop_after(draw.randrange(most // 2, most))  # so that it cannot end
             crawl = start(words(), tmp_path)
-            assert web.reached.wait(60), crawl.log.read_text()
+            assert web.reached.wait(600), crawl.log.read_text()
             crawl.kill()
             assert crawl.wait() == -signal.SIGKILL
             web.goes_on.set()

@@ -24,11 +24,11 @@ class Quick(PageServer):
 @pytest.fixture
 def server() -> Iterator[PageServer]:
     server = Quick(TEXT)
-    thread = threading.Thread(target=server.serve_until_idle, args=(60,))
+    thread = threading.Thread(target=server.serve_until_idle, args=(3600,))
     thread.start()
     yield server
     server.last_request = -1e9  # long ago
-    thread.join(10)
+    thread.join(600)
     assert not thread.is_alive()
 
 

@@ -22,6 +22,8 @@ from typing import Any
 
 import pytest
 
+from support.waiting import awaited
+
 WANTED, REPORT, WARNING, FINISHED, ERROR = "wanted", "report", "warning", "finished", "error"
 REPORTERS = ("terminalreporter", "cost-reporter")  # plugins that only the parent has
 
@@ -114,16 +116,28 @@ class Forks:
         True in the process of one that is started for the others."""
         worker = self.workers.pop(connection)
         connection.close()
-        _, status = os.waitpid(worker.process, 0)
+        status = end_of(worker.process)
         if worker.given:
             test = session.items[worker.given.popleft()]
-            text = f"its process ended with {os.waitstatus_to_exitcode(status)}"
+            text = f"its process ended with {status}"
             failed = pytest.TestReport(test.nodeid, test.location, {}, "failed", text, "call")
             self.report(session, failed)
             if worker.given:
                 self.files.appendleft([*worker.given])
             return bool(self.files) and self.fork(session)
         return False
+
+
+def end_of(process: int, seconds: float = 600.0) -> int:
+    """The exit code of a worker that has closed its pipe, negative for a signal. One that does not
+    end by itself, as a thread of a test holds it, is ended, and the run fails."""
+    try:
+        look = os.WEXITED | os.WNOHANG | os.WNOWAIT
+        awaited(lambda: os.waitid(os.P_PID, process, look), seconds=seconds)
+    except AssertionError as error:
+        os.kill(process, signal.SIGKILL)
+        raise RuntimeError(f"worker {process} does not end") from error
+    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
 
 
 class Sender:

@@ -27,6 +27,7 @@ SWITCHES = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 )
+PATIENCE = 600_000.0  # milliseconds, of a busy machine
 #: WCAG 2.2 AA, and what axe calls good practice
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
@@ -56,7 +57,7 @@ def chromium() -> Iterator[Browser]:
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=program("chromium"), args=list(SWITCHES)
+            executable_path=program("chromium"), args=list(SWITCHES), timeout=PATIENCE
         )
         try:
             yield browser
@@ -72,6 +73,7 @@ def opened(
     url = page.resolve().as_uri() if isinstance(page, Path) else page
     size: Any = {"width": width, "height": height}
     made = browser.new_context(viewport=size, **context)
+    made.set_default_timeout(PATIENCE)
     try:
         shown = Opened(made.new_page(), url.partition("#")[0])
         shown.page.on("console", lambda message: shown.messages.append(message.text))

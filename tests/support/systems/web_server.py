@@ -163,7 +163,7 @@ class _Handler(BaseHTTPRequestHandler):
                 self.wfile.write(data[:count])
                 self.wfile.flush()
                 if name == "stall":
-                    self.server_of.ended.wait(30)
+                    self.server_of.ended.wait(600)
                 self._end()
                 return
         if served.drip:

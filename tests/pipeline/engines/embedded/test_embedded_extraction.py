@@ -186,15 +186,23 @@ def test_a_parser_that_crashes_costs_one_archive(tmp_path: Path) -> None:
     assert others
 
 
-def test_no_process_reads_small_archives_unless_asked_for(
+def seconds_of_processes(*words: object) -> float:
+    """CPU seconds of the processes that a run has started."""
+    before = os.times()
+    ok("run", *words, "--captures", "latest")
+    after = os.times()
+    return sum(after[2:4]) - sum(before[2:4])
+
+
+def test_no_process_reads_small_archives(web: Path, more_web: Path, tmp_path: Path) -> None:
+    assert seconds_of_processes(web, more_web, "--work", tmp_path / "work") == 0
+
+
+@pytest.mark.slow
+def test_processes_that_are_asked_for_read_small_archives(
     web: Path, more_web: Path, tmp_path: Path
 ) -> None:
-    def seconds_of_processes(name: str, *options: object) -> float:
-        before = os.times()
-        ok("run", web, more_web, "--work", tmp_path / name, "--captures", "latest", *options)
-        after = os.times()
-        return sum(after[2:4]) - sum(before[2:4])
-
-    assert seconds_of_processes("one") == 0
-    assert seconds_of_processes("two", "--jobs", 2) > 0
-    assert results_of(tmp_path / "one") == results_of(tmp_path / "two")
+    one, two = tmp_path / "one", tmp_path / "two"
+    assert seconds_of_processes(web, more_web, "--work", one, "--jobs", 1) == 0
+    assert seconds_of_processes(web, more_web, "--work", two, "--jobs", 2) > 0
+    assert results_of(one) == results_of(two)
