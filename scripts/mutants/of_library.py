@@ -36,7 +36,7 @@ EDITS = {
             "lines-of-blanks-are-passed-by",
             "pipeline/engines/embedded/graph_files/sources.py",
             'if b"\\n \\n" in block:', 'if b"\\n \\n\\n" in block:',
-            f"{BLOCKS}::test_each_odd_line",
+            f"{BLOCKS}::test_each_odd_entry",
         ),
         Edit(
             "with-dummy", "pipeline/library/rankings.py",

@@ -58,6 +58,7 @@ def functions_of(path: Path) -> set[str]:
     }
 
 
+@pytest.mark.slow
 def test_each_edit_changes_a_line_and_names_tests() -> None:
     assert [fault for edit in EDITS for fault in faults(edit, ROOT)] == []
 

@@ -299,6 +299,7 @@ def test_the_region_is_that_of_boto3_unless_it_is_configured(emr: MadeEmr, conf:
         assert runner._opts["region"] == region
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("variables", "said"),
     [

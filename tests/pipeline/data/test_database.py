@@ -104,6 +104,7 @@ def test_an_instance_in_which_something_failed_is_not_used_again(tmp_path: Path)
         assert kept == (True,)
 
 
+@pytest.mark.slow
 def test_a_database_follows_one_that_spilled(tmp_path: Path) -> None:
     """However long that took: the folder to which an instance has spilled cannot be changed."""
     made = (

@@ -34,6 +34,7 @@ def links(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.few(40)
 @pytest.mark.parametrize(("command", "parameter"), PATHS)
 def test_an_empty_path_is_refused(
     command: str, parameter: click.Parameter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

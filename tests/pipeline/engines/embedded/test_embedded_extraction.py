@@ -78,6 +78,7 @@ def captures_of(part: Path, **asked: bool) -> list[bytes]:
     return [format_capture(Capture(*row), **asked) for row in fields]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("kept", "archives"),
     [

@@ -107,6 +107,7 @@ def check_edges(
     assert edges == expected(data, separator, header=header), odd
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kind", SEPARATORS)
 def test_each_odd_line(kind: str, tmp_path: Path) -> None:
     for line in ODD:
@@ -206,6 +207,7 @@ def check_matrix(path: Path, odd: Sequence[tuple[int, bytes]], *, symmetric: boo
     assert edges == expected_of_matrix(data, symmetric=symmetric), odd
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("symmetric", [True, False])
 def test_each_odd_entry(symmetric: bool, tmp_path: Path) -> None:
     for line in MATRIX:
