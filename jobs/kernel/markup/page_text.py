@@ -62,6 +62,11 @@ def _character_in_text(match: re.Match[str]) -> str:
     return match[0]
 
 
+def unescaped_text(text: str) -> str:
+    """Text outside of tags, with characters in place of references."""
+    return _REFERENCE.sub(_character_in_text, text)
+
+
 def _named(name: str) -> str | None:
     from html.entities import html5  # a table of 2,231 names, which few pages need
 
@@ -97,7 +102,7 @@ def _of_xml(text: str, *, unescape: bool) -> str:
     """The text of an element of XML, in which there may be CDATA sections and comments."""
     parts = (match.groups("") for match in _XML_TEXT.finditer(text))
     if unescape:
-        return "".join(cdata + _REFERENCE.sub(_character_in_text, rest) for cdata, rest in parts)
+        return "".join(cdata + unescaped_text(rest) for cdata, rest in parts)
     return "".join(cdata + rest for cdata, rest in parts)
 
 
@@ -184,7 +189,7 @@ class PageText:
         text = self.text(raw[:MOST_CONTENTS])
         if self._is_xml and "<!" in text:
             return shown_title(_of_xml(text, unescape=True))
-        return shown_title(_REFERENCE.sub(_character_in_text, text) if "&" in text else text)
+        return shown_title(unescaped_text(text) if "&" in text else text)
 
     def title_in(self, root: LexborNode) -> str | None:
         """The title of the first title element of HTML in a tree, None without one."""

@@ -50,9 +50,8 @@ from crawlrank.jobs.kernel.markup.scan_tokens import (
     looked_up,
     name_at,
     no_tag_end,
-    raw_end,
-    script_end,
     tag_end,
+    text_end,
 )
 
 array_at: Any = numba.carray  # type: ignore[attr-defined]
@@ -117,16 +116,6 @@ def may_not_start(meaning: int, state: Integers) -> bool:
     if meaning & names.IS_IMAGE:
         return bool(meaning & names.WANTED)
     return bool(state[IN_SELECT]) and not meaning & names.OF_SELECT
-
-
-@inlined
-def text_end(page: PageBytes, position: int, meaning: int, begin: int, size: int) -> int:
-    """After the contents of an element that hold no tags."""
-    if meaning & names.IS_PLAINTEXT:
-        return len(page)
-    if meaning & names.IS_SCRIPT:
-        return script_end(page, position, begin, size)
-    return raw_end(page, position, begin, size)
 
 
 @inlined

@@ -216,6 +216,16 @@ def script_end(page: PageBytes, position: int, begin: int, size: int) -> int:
 
 
 @inlined
+def text_end(page: PageBytes, position: int, meaning: int, begin: int, size: int) -> int:
+    """After the contents of an element that hold no tags."""
+    if meaning & names.IS_PLAINTEXT:
+        return len(page)
+    if meaning & names.IS_SCRIPT:
+        return script_end(page, position, begin, size)
+    return raw_end(page, position, begin, size)
+
+
+@inlined
 def has_reference(page: PageBytes, begin: int, end: int) -> bool:
     """Whether a text may be a style sheet with links."""
     for position in range(begin, end):

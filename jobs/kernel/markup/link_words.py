@@ -1,0 +1,135 @@
+"""The words of links: the text of an `a`, and the `alt` of images in it.
+
+Words are separated by one blank, and so are texts with a tag or comment between them. Characters
+that are not printable count as blanks. Contents that browsers do not show, as those of scripts and
+iframes, are no words; those of `noscript` are, as scripting is off.
+
+The links of a page that was scanned are read by machine code (scan_words.py), and those in a tree
+node by node. Both give the same but for a few links in a million on real pages. In a tree, tags
+that make no element leave the text around them whole: end tags without a start, and tags of tables
+elsewhere, with which a scanned link ends. A link that holds links, in cells or in SVG, has their
+words, too. A parser opens an `a` again after some tags, and each has words of its own. In a scan,
+references in an `alt` are read as those in text.
+"""
+
+from __future__ import annotations
+
+from array import array
+from functools import lru_cache
+
+from selectolax.lexbor import LexborNode
+
+from crawlrank.jobs.kernel.machine.native import Native, NativeFunction
+from crawlrank.jobs.kernel.markup.page_text import PageText, unescaped_text
+from crawlrank.jobs.kernel.markup.scanner import ROW_BYTES
+
+_HERE = "crawlrank.jobs.kernel.markup"
+WORDS = Native(
+    f"{_HERE}.scan_words",
+    "words_at",
+    ("bytes", "int64", "int32*", "int64", "int64*", "int64*", "uint8*"),
+    tuple(f"{_HERE}.scan_{name}" for name in ("words", "tokens", "names")),
+)
+LONGEST_WORDS = 200  # characters of the words of a link
+# as scan_words.py has them
+_NEXT, _LONG, _NUMBERS, _SPANS, _ROOM = 0, 1, 4, 4, 2**16
+
+
+class WordedReference(str):
+    """The `href` of an `a`, with the words of the link."""
+
+    __slots__ = ("words",)
+    words: str
+
+    def __new__(cls, reference: str, words: str) -> WordedReference:
+        made = super().__new__(cls, reference)
+        made.words = words
+        return made
+
+
+class _Reading:
+    """The machine code, and the room that it writes to."""
+
+    def __init__(self) -> None:
+        rooms = array("q", bytes(8 * _NUMBERS)), array("q", bytes(8 * _SPANS))
+        lines = array("B", bytes(_ROOM))
+        self._addresses = [room.buffer_info()[0] for room in (*rooms, lines)]
+        self._numbers, self._spans = rooms
+        self._lines = memoryview(lines)
+        self._function: NativeFunction | None = None
+
+    def lines(self, page: bytes, rows: bytes) -> tuple[bytes, bool]:
+        """A line for each row, as bytes of the page; and whether one may be too long."""
+        function = self._function = self._function or WORDS.ready()
+        numbers, count = self._numbers, len(rows) // ROW_BYTES
+        numbers[_NEXT] = numbers[_LONG] = 0
+        end = function(page, len(page), rows, count, *self._addresses)
+        lines = self._lines[:end].tobytes()
+        if numbers[_NEXT] < count:
+            written = [lines]
+            while numbers[_NEXT] < count:
+                end = function(page, len(page), rows, count, *self._addresses)
+                written.append(self._lines[:end].tobytes())
+            lines = b"".join(written)
+        return lines, bool(numbers[_LONG])
+
+
+_reading = _Reading()
+
+
+def words_of_links(page: PageText, rows: bytes) -> list[str]:
+    """The words of each link, '' for none, in the order of the rows. page: that is read by parts.
+    rows: of its scan (scanner.py), of elements `a`. Of a row, the position of the tag counts, and
+    where an attribute's value is in it, to read the tag in less time; 0 and 0 will do, too."""
+    raw, is_long = _reading.lines(page.markup, rows)
+    text = page.text(raw)
+    lines = text.split("\n")
+    lines.pop()
+    if "&" in text:
+        _replace_references(text, lines)
+    if not raw.isascii():
+        lines = [line if line.isascii() or line.isprintable() else _shown(line) for line in lines]
+    if is_long:
+        lines = [line if len(line) <= LONGEST_WORDS else _shown(line) for line in lines]
+    return lines
+
+
+def _replace_references(text: str, lines: list[str]) -> None:
+    """Put characters in place of references in the lines of a text; few lines have any."""
+    begin = number = 0
+    while (position := text.find("&", begin)) >= 0:
+        number += text.count("\n", begin, position)
+        lines[number] = _unescaped(lines[number])
+        begin = text.index("\n", position)
+
+
+@lru_cache(1000)  # pages of a site have the same menus
+def _unescaped(line: str) -> str:
+    """The words of a line, with characters in place of references."""
+    return _shown(unescaped_text(line))
+
+
+def _shown(text: str) -> str:
+    """The words of a text, separated by one blank, as far as they are read."""
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() else " " for c in text)
+    return " ".join(text.split())[:LONGEST_WORDS].strip()
+
+
+_NO_WORDS = frozenset({"iframe", "noembed", "noframes", "script", "style"})
+_MOST_NODES = 100  # in a link; text after them is left out
+
+
+def words_in(node: LexborNode) -> str:
+    """The words of an `a` in a tree."""
+    words, size = list[str](), 0
+    for number, inner in enumerate(node.traverse(include_text=True)):
+        if number >= _MOST_NODES or size > LONGEST_WORDS:
+            break
+        if inner.tag == "-text" and (inner.parent is None or inner.parent.tag not in _NO_WORDS):
+            new = (inner.text() or "").split()
+        else:
+            new = (inner.attributes.get("alt") or "").split() if inner.tag == "img" else []
+        words += new
+        size += sum(map(len, new)) + len(new)
+    return _shown(" ".join(words))
