@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         run,
     )
     from crawlrank.pipeline.library.extraction import (
+        ExtractedAnchor,
         ExtractedCapture,
         ExtractedLink,
         Extraction,
@@ -67,7 +68,7 @@ _HOMES = {
         *("report", "run"),
     ),
     "crawlrank.pipeline.library.extraction": (
-        *("ExtractedCapture", "ExtractedLink", "Extraction", "extract"),
+        *("ExtractedAnchor", "ExtractedCapture", "ExtractedLink", "Extraction", "extract"),
     ),
     "crawlrank.pipeline.library.opened_work": ("OpenedWork", "open"),
     "crawlrank.pipeline.library.rankings": (
@@ -85,11 +86,11 @@ _HOMES = {
     ),
 }
 __all__ = [
-    "BadInput", "CrawlrankError", "ExtractedCapture", "ExtractedLink", "Extraction", "JobFailed",
-    "NotConverged", "OpenedWork", "ProgressEvent", "RankingResult", "Shortage", "WrongUsage",
-    "agree", "degree", "diff", "estimate", "export", "extract", "harmonic", "hits", "hosts",
-    "inspect", "open", "opic", "opic_hits", "pagerank", "personalized", "plan", "rank", "report",
-    "run", "trustrank",
+    "BadInput", "CrawlrankError", "ExtractedAnchor", "ExtractedCapture", "ExtractedLink",
+    "Extraction", "JobFailed", "NotConverged", "OpenedWork", "ProgressEvent", "RankingResult",
+    "Shortage", "WrongUsage", "agree", "degree", "diff", "estimate", "export", "extract",
+    "harmonic", "hits", "hosts", "inspect", "open", "opic", "opic_hits", "pagerank",
+    "personalized", "plan", "rank", "report", "run", "trustrank",
 ]  # fmt: skip
 
 

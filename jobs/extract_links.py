@@ -1,7 +1,7 @@
 """extract_links: archives to links and captures; one archive a task, read where it is.
 
 Reads archives (jobs/kernel/archive/sources.py). Writes links, `target source hop`, the side dataset
-`captures` (10 columns, more on request) and, with --anchors, `anchors`. Damage goes out as
+`captures` (10 columns, more on request) and, with --anchor-text, `anchors`. Damage goes out as
 `@damage` lines (JSON: archive, offset, reason, detail). Each archive ends with an `@archive` line:
 its digest and counters, or the error that made it useless; then none of its rows goes out. No
 shuffle: the output is as large as the links of the pages, a few per cent of a gzipped archive. On
@@ -32,7 +32,7 @@ from crawlrank.jobs.kernel.captures.extraction_options import (
 )
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.formats.lines import format_capture, format_link
-from crawlrank.jobs.kernel.formats.rows import Anchor, Capture, LinkRun
+from crawlrank.jobs.kernel.formats.rows import AnchorRun, Capture, LinkRun
 from crawlrank.jobs.kernel.formats.side_lines import (
     ANCHORS,
     ARCHIVE,
@@ -61,7 +61,7 @@ class ExtractLinks(Job):
             self.add_passthru_arg(
                 f"--{name}", choices=get_args(choices), default=getattr(DEFAULTS, name)
             )
-        for name in ("--forms", "--pdf", *(f"--{name}" for name in ON_REQUEST)):
+        for name in ("--forms", "--pdf", *(f"--{name.replace('_', '-')}" for name in ON_REQUEST)):
             self.add_passthru_arg(name, action="store_true")
         self.add_passthru_arg(
             "--listed",
@@ -135,8 +135,8 @@ class ExtractLinks(Job):
                     yield from map(format_link, item.links())
                 elif isinstance(item, Capture):
                     yield CAPTURES + b"\t" + line_of(item)
-                elif isinstance(item, Anchor):
-                    yield ANCHORS + b"\t" + b"\t".join(item)
+                elif isinstance(item, AnchorRun):
+                    yield from (ANCHORS + b"\t" + b"\t".join(row) for row in item.anchors())
                 elif len(damage) < MAX_LISTED:
                     damage.append(list(item))
         require_pages(uri, counters)

@@ -10,9 +10,12 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl
 
 RANK = "page-rank"
+#: with a part for each archive, or for those that shared a task; the last on request
+OF_ARCHIVES = ("links", "captures", "anchors")
 EMBEDDED = "embedded"  # the runner without jobs: this process and a pool
 BEANS, SUMMARY = "crawler-beans-fragment.xml", "precedence.summary.json"
 PRECEDENCE = ("precedence.txt", SUMMARY, BEANS)
@@ -59,7 +62,7 @@ SHARED = tuple(step for step in STEPS if step not in (RANK, *RESULTS))
 #: of the engine whose datasets are text
 TEXT: Mapping[str, Datasets] = MappingProxyType(
     {
-        "extract-links": Datasets((), ("links", "captures")),
+        "extract-links": Datasets((), OF_ARCHIVES),
         "select-links": Datasets(("links", "captures"), ("selected", "folds")),
         "canonicalize": Datasets(
             ("links", "captures", "selected", "folds"), ("canonical_links", "uris")
@@ -96,6 +99,11 @@ COLUMNS: Mapping[str, Datasets] = MappingProxyType(
 )
 
 
+def datasets_of(options: ExtractionOptions) -> tuple[str, ...]:
+    """The datasets that extraction with these options writes, those of OF_ARCHIVES."""
+    return OF_ARCHIVES if options.anchor_text else OF_ARCHIVES[:-1]
+
+
 def written_by(steps: Iterable[str]) -> tuple[str, ...]:
     """The datasets that steps write, on any engine."""
     names = [n for step in steps for table in (COLUMNS, TEXT_AT_URL) for n in table[step].writes]
@@ -113,7 +121,7 @@ class StepResult:
 
 @dataclass
 class ArchiveReport:
-    """One archive after extraction. part: the name of its file in links and captures.
+    """One archive after extraction. part: the name of its file in datasets.
 
     error: found, expected and cure, if nothing in the archive could be read. digest: of all its
     bytes, '' if they could not be read.
@@ -128,7 +136,7 @@ class ArchiveReport:
 
 
 class ArchiveTask(NamedTuple):
-    """An archive to extract. content: its fingerprint. part: its file in links and captures."""
+    """An archive to extract. content: its fingerprint. part: its file in datasets."""
 
     content: str
     archive: PathOrUrl

@@ -7,15 +7,14 @@ have all digits, which read back the same.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.pipeline.data.datasets import STDOUT, csv_pieces, write_output
+from crawlrank.pipeline.data.parquet import parquet_pieces
 from crawlrank.pipeline.terminal.text import json_text
 
 HOST_ENDINGS = ("csv", "jsonl", "parquet")
@@ -23,34 +22,33 @@ SITE_ENDINGS = ("csv", "tsv", "parquet")
 PIECE = 1 << 14  # rows
 
 
-def _rows(table: pa.Table) -> Iterator[dict[str, object]]:
-    for begin in range(0, len(table), PIECE):
-        yield from table.slice(begin, PIECE).to_pylist()
+def _rows(table: pa.RecordBatchReader) -> Iterator[dict[str, object]]:
+    for batch in table:
+        for begin in range(0, len(batch), PIECE):
+            yield from batch.slice(begin, PIECE).to_pylist()
 
 
-def _csv(table: pa.Table) -> Iterator[bytes]:
-    lines = csv_pieces(table.column_names, (row.values() for row in _rows(table)))
+def _csv(table: pa.RecordBatchReader) -> Iterator[bytes]:
+    lines = csv_pieces(table.schema.names, (row.values() for row in _rows(table)))
     return map(str.encode, lines)
 
 
-def _tsv(table: pa.Table) -> Iterator[bytes]:
-    yield "\t".join(table.column_names).encode() + b"\n"
+def _tsv(table: pa.RecordBatchReader) -> Iterator[bytes]:
+    yield "\t".join(table.schema.names).encode() + b"\n"
     for row in _rows(table):
         yield "\t".join(map(str, row.values())).encode() + b"\n"
 
 
-def _jsonl(table: pa.Table) -> Iterator[bytes]:
+def _jsonl(table: pa.RecordBatchReader) -> Iterator[bytes]:
     for row in _rows(table):
         yield json_text(row).encode() + b"\n"
 
 
-def _parquet(table: pa.Table) -> Iterator[bytes]:
-    file = io.BytesIO()
-    pq.write_table(table, file, compression="zstd")
-    yield file.getvalue()
+def _parquet(table: pa.RecordBatchReader) -> Iterator[bytes]:
+    return parquet_pieces(table.schema, table)
 
 
-WRITERS: dict[str, Callable[[pa.Table], Iterator[bytes]]] = {
+WRITERS: dict[str, Callable[[pa.RecordBatchReader], Iterator[bytes]]] = {
     "csv": _csv,
     "tsv": _tsv,
     "txt": _tsv,
@@ -59,7 +57,9 @@ WRITERS: dict[str, Callable[[pa.Table], Iterator[bytes]]] = {
 }
 
 
-def write_table(table: pa.Table, output: Path, endings: Sequence[str]) -> None:
+def write_table(
+    table: pa.Table | pa.RecordBatchReader, output: Path, endings: Sequence[str]
+) -> None:
     """Write a table to a file, packed if its name ends in .gz, or to standard output, as the first
     ending says.
 
@@ -72,4 +72,5 @@ def write_table(table: pa.Table, output: Path, endings: Sequence[str]) -> None:
         raise BadInput(str(output), "another ending", expected, "Name the file so.")
     if output != STDOUT:
         output.parent.mkdir(parents=True, exist_ok=True)
-    write_output(WRITERS[ending](table), output)
+    reader = table.to_reader(PIECE) if isinstance(table, pa.Table) else table
+    write_output(WRITERS[ending](reader), output)

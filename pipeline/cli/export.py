@@ -77,8 +77,9 @@ def format_option(*forms: str) -> Decorator:
     if "sites" in forms:
         text += (
             " sites: the table of a ranking of sites, .csv, .tsv or .parquet. cc-ranks: hosts or"
-            " domains as Common Crawl ranks them. graphml, gexf, mtx, edges, adjacency-parquet,"
-            " bvgraph: the graph of the pages. text: the files of the recipe."
+            " domains as Common Crawl ranks them. anchors: the words of links, as Archives"
+            " Unleashed has them. graphml, gexf, mtx, edges, adjacency-parquet, bvgraph: the graph"
+            " of the pages. text: the files of the recipe."
         )
     return click.option(
         "--format",
@@ -111,7 +112,7 @@ def _chosen(output: Path | None, form: str | None) -> tuple[Path, str]:
 @work_option
 @ranking_option
 @output_option("File to write; with --format text a folder")
-@format_option(*PAGES, "sites", "cc-ranks", *GRAPH_FORMS, *FOLDERS)
+@format_option(*PAGES, "sites", "cc-ranks", "anchors", *GRAPH_FORMS, *FOLDERS)
 @option(
     "--by",
     type=click.Choice(get_args(NodesBy)),
@@ -146,12 +147,7 @@ def export(
     folder = ranking_folder(work, ranking)
     if form not in (*PAGES, *GRAPH_FORMS):
         _refuse_options_of_pages(form)
-        if form == "sites":
-            _write_sites(folder, output)
-        elif form == "cc-ranks":
-            _write_ranks(work, ranking, output)
-        else:
-            _write_texts(folder, output)
+        _write_other(form, work, ranking, output)
         return
     _check_usage(form, output)
     _require_forms(form, {"--by": by != "page", "--replay": bool(replay)})
@@ -254,6 +250,19 @@ def _write_hosts(
     print_counts({f"{by}s": hosts, f"links between {by}s": links}, {})
 
 
+def _write_other(form: str, work: Path, ranking: str | None, output: Path) -> None:
+    """Write what is no list of pages, and no graph."""
+    folder = ranking_folder(work, ranking)
+    if form == "sites":
+        _write_sites(folder, output)
+    elif form == "cc-ranks":
+        _write_ranks(work, ranking, output)
+    elif form == "anchors":
+        _write_anchors(folder, output)
+    else:
+        _write_texts(folder, output)
+
+
 def _write_sites(work: Path, output: Path) -> None:
     from crawlrank.pipeline.analysis.host_table import read_sites
     from crawlrank.pipeline.analysis.table_files import SITE_ENDINGS, write_table
@@ -276,6 +285,15 @@ def _write_ranks(work: Path, label: str | None, output: Path) -> None:
     rows = read_ranks(work, label)
     write_table(rows, output, RANK_ENDINGS)
     print_counts({"sites": len(rows)}, {})
+
+
+def _write_anchors(work: Path, output: Path) -> None:
+    from crawlrank.pipeline.analysis.anchor_texts import ANCHOR_ENDINGS, write_anchors
+
+    if output != STDOUT:
+        require_ending(output, "--output", ANCHOR_ENDINGS)
+    check_files(output, inputs=[])
+    print_counts({"texts of links": write_anchors(work, output)}, {})
 
 
 def _write_texts(work: Path, folder: Path) -> None:

@@ -22,6 +22,7 @@ from crawlrank.pipeline.cli.parameters.archive_arguments import run_archives_arg
 from crawlrank.pipeline.cli.parameters.groups import field_option, on_command_line, option
 from crawlrank.pipeline.cli.parameters.options import (
     OUTPUT,
+    anchor_text_option,
     extraction_options,
     jobs_option,
     method_option,
@@ -71,7 +72,7 @@ def _is_file(ctx: click.Context, param: click.Parameter, path: Path | None) -> P
 @command("run")
 @run_archives_argument
 @run_work_option
-@extraction_options(validators_option, titles_option)
+@extraction_options(validators_option, titles_option, anchor_text_option)
 @rules_options("--captures")
 @www_options
 @nodes_option

@@ -11,7 +11,7 @@ Links and captures are written with zstd, and with dictionaries where they pay.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -209,3 +209,47 @@ def _padded(lines: bytes, separator: bytes, columns: int) -> bytes:
     missing = separator + UNKNOWN
     rows = (line + missing * (columns - 1 - line.count(separator)) for line in lines.splitlines())
     return b"\n".join(rows) + b"\n"
+
+
+ROWS = 1 << 17  # of a row group
+
+
+class _Growing:
+    """A file that only grows: what was written since it was last taken."""
+
+    closed = False
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+        self._at = 0
+
+    def write(self, data: Any) -> int:
+        piece = bytes(data)
+        self._pieces.append(piece)
+        self._at += len(piece)
+        return len(piece)
+
+    def tell(self) -> int:
+        return self._at
+
+    def flush(self) -> None:
+        """All is there at once."""
+
+    def close(self) -> None:
+        """The reader takes what is left."""
+
+    def take(self) -> bytes:
+        pieces, self._pieces = self._pieces, []
+        return b"".join(pieces)
+
+
+def parquet_pieces(
+    schema: pa.Schema, rows: Iterable[pa.RecordBatch], **options: Any
+) -> Iterator[bytes]:
+    """The bytes of a file of Parquet, some at a time. options: of pyarrow."""
+    growing = _Growing()
+    with pq.ParquetWriter(growing, schema, compression="zstd", **options) as writer:
+        for batch in rows:
+            writer.write_batch(batch, row_group_size=ROWS)
+            yield growing.take()
+    yield growing.take()

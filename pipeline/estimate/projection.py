@@ -15,16 +15,19 @@ from typing import NamedTuple
 
 from crawlrank.pipeline.data.memory import LOOPS, OWN
 from crawlrank.pipeline.estimate.sample import SampleRun
+from crawlrank.pipeline.steps import OF_ARCHIVES
 
 EXTRACT = "extract-links"
 #: steps whose seconds grow with distinct URIs, not with links
 STEPS_OF_URIS = ("canonicalize", "assign-ids", "join-scores", "export-precedence")
 #: datasets and files whose bytes grow with links, and with distinct URIs; `links` keeps each
 #: distinct URI once and each link as numbers, so half of it grows with either
-DISK_OF_LINKS = ("numbers", "graph", "canonical_links", "input_links", "selected", "captures")
+DISK_OF_LINKS = (
+    "numbers", "graph", "canonical_links", "input_links", "selected", "captures", "anchors",
+)  # fmt: skip
 DISK_OF_URIS = ("uris", "map", "ranks", "scores", "scored", "hubs", "folds", "precedence.txt")
 DISK_OF_BOTH = ("links",)
-PER_ARCHIVE = ("links", "captures")  # with a file for each archive
+PER_ARCHIVE = OF_ARCHIVES  # with a file for each archive
 FILE = 4096  # bytes of such a file without any row
 USUAL_GROWTH, LEAST_GROWTH = 0.8, 0.3  # exponents: where none was measured, and the smallest
 GROWTH = (-0.4, -0.2, 0.05)  # how far the exponent of all archives is from that of the sample

@@ -62,6 +62,7 @@ def run(
     max_links_per_page: int = DEFAULTS.max_links_per_page,
     validators: bool = DEFAULTS.validators,
     titles: bool = DEFAULTS.titles,
+    anchor_text: bool = DEFAULTS.anchor_text,
     captures: str = "union",
     fold: Strings = (),
     gone: Gone = RULES.gone,

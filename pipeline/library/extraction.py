@@ -21,7 +21,7 @@ from crawlrank.jobs.kernel.captures.extraction_options import (
     Nofollow,
     Outlinks,
 )
-from crawlrank.jobs.kernel.formats.rows import UNKNOWN, Capture, Link
+from crawlrank.jobs.kernel.formats.rows import UNKNOWN, Anchor, Capture, Link
 from crawlrank.jobs.kernel.storage.opening import name_of, opened
 from crawlrank.pipeline.library.command_functions import Archives, several
 from crawlrank.pipeline.workfolder.finding import find_archives
@@ -38,6 +38,14 @@ class ExtractedLink(NamedTuple):
     source: str
     target: str
     hop: str
+
+
+class ExtractedAnchor(NamedTuple):
+    """The words of a link, where they are asked for: the text of its `a`, and of images in it."""
+
+    source: str
+    target: str
+    words: str
 
 
 class ExtractedCapture(NamedTuple):
@@ -61,6 +69,9 @@ class ExtractedCapture(NamedTuple):
     title: str | None = None
 
 
+KINDS = {"links": ExtractedLink, "anchors": ExtractedAnchor, "captures": ExtractedCapture}
+
+
 class Extraction:
     """The links and captures of archives, in the order of the records. Each iteration reads the
     archives anew.
@@ -75,10 +86,12 @@ class Extraction:
         self.counters: Counter[str] = Counter()
         self.damage: list[tuple[str, Damage]] = []
 
-    def __iter__(self) -> Iterator[ExtractedLink | ExtractedCapture]:
+    def __iter__(self) -> Iterator[ExtractedLink | ExtractedAnchor | ExtractedCapture]:
         for row in self._rows():
             if isinstance(row, Link):
                 yield ExtractedLink(*map(_text, (row.source, row.target, row.hop)))
+            elif isinstance(row, Anchor):
+                yield ExtractedAnchor(*map(_text, (row.source, row.target, row.words)))
             elif isinstance(row, Capture):
                 yield _capture(row)
 
@@ -86,18 +99,22 @@ class Extraction:
         """The links alone."""
         return (row for row in self if isinstance(row, ExtractedLink))
 
+    def anchors(self) -> Iterator[ExtractedAnchor]:
+        """The words of links alone."""
+        return (row for row in self if isinstance(row, ExtractedAnchor))
+
     def captures(self) -> Iterator[ExtractedCapture]:
         """The captures alone."""
         return (row for row in self if isinstance(row, ExtractedCapture))
 
     def batches(
-        self, rows: Literal["links", "captures"], size: int = ROWS
+        self, rows: Literal["links", "anchors", "captures"], size: int = ROWS
     ) -> Iterator[pa.RecordBatch]:
-        """The links or the captures as record batches of at most `size` rows, with the fields of
-        ExtractedLink or ExtractedCapture as columns."""
+        """The rows of one kind as record batches of at most `size` rows, with the fields of
+        ExtractedLink, ExtractedAnchor or ExtractedCapture as columns."""
         import pyarrow as pa
 
-        kind: type[Any] = ExtractedLink if rows == "links" else ExtractedCapture
+        kind: type[Any] = KINDS[rows]
         schema = pa.schema(
             [
                 pa.field(name, pa.int64() if name in ("status", "offset") else pa.string())
@@ -137,6 +154,7 @@ def extract(
     max_record: int = DEFAULTS.max_record,
     max_links_per_page: int = DEFAULTS.max_links_per_page,
     titles: bool = DEFAULTS.titles,
+    anchor_text: bool = DEFAULTS.anchor_text,
 ) -> Extraction:
     """The links and captures of archives: files, folders, globs or URLs, as of `crawlrank run`.
 
@@ -144,8 +162,9 @@ def extract(
     folders without archives.
     """
     options = ExtractionOptions(
-        outlinks, links, nofollow, forms, pdf, max_record, max_links_per_page, titles=titles
-    )
+        outlinks, links, nofollow, forms, pdf, max_record, max_links_per_page,
+        titles=titles, anchor_text=anchor_text,
+    )  # fmt: skip
     return Extraction(find_archives(several(archives)).archives, options)
 
 

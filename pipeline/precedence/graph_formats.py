@@ -33,8 +33,9 @@ import pyarrow.compute as pc
 from crawlrank.pipeline.data.datasets import STDOUT, csv_pieces, write_file, write_output
 from crawlrank.pipeline.data.graph import Positions
 from crawlrank.pipeline.data.pairs import distinct_pairs
+from crawlrank.pipeline.data.parquet import parquet_pieces
 from crawlrank.pipeline.precedence.bvgraph_files import write_bvgraph
-from crawlrank.pipeline.precedence.score_formats import parquet_pieces
+from crawlrank.pipeline.precedence.score_formats import REPEATED
 
 BUDGET = 1 << 30  # bytes of links that are sorted in memory
 PIECE = 1 << 14  # edges of a piece of text
@@ -171,7 +172,7 @@ def adjacency(
     lists += [pa.field("weights", pa.list_(pa.int64()))] * graph.weighted
     schema = pa.schema([pa.field("id", pa.int64()), *graph.columns, *lists])
     outgoing = _Outgoing(graph, tmp, budget, links)
-    return parquet_pieces(schema, _with_links(graph, outgoing, schema))
+    return parquet_pieces(schema, _with_links(graph, outgoing, schema), use_dictionary=REPEATED)
 
 
 def _with_links(

@@ -40,10 +40,10 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from crawlrank.jobs.kernel.rank.equation import RECIPE
 from crawlrank.pipeline.data.datasets import csv_pieces
+from crawlrank.pipeline.data.parquet import parquet_pieces
 from crawlrank.pipeline.precedence.options import PrecedenceOptions
 from crawlrank.pipeline.ranking.bounds import most_wrong, rounded
 from crawlrank.pipeline.ranking.sites.graph import domain_name, host_name
@@ -62,7 +62,6 @@ BOUNDED = pa.schema([*[PAGE.field(n) for n in (0, 1)], *BOUNDS, *[*PAGE][2:]])
 LISTED = pa.schema([*BOUNDED, ("host", pa.string()), ("site", pa.string())])
 MORE = ("title", "replay")  # strings that a list has where they are known or asked for
 REPEATED = ["media_type", "hops", "host", "site"]  # worth a dictionary in Parquet
-ROW_GROUP = 1 << 17
 HOSTS_KEPT = 1 << 16  # names of hosts in memory
 UNFIT = "[\\s\\x00-\\x1f\\x7f#]"  # what a reader of seeds takes for the end of a URI, or drops
 
@@ -129,46 +128,8 @@ def _jsonl(pages: PageBatches, left: LeftOut, bins: int) -> Iterator[bytes]:
         yield json.dumps(dict(zip(schema.names, row, strict=True))).encode() + b"\n"
 
 
-class _Growing:
-    """A file that only grows: what was written since it was last taken."""
-
-    closed = False
-
-    def __init__(self) -> None:
-        self._pieces: list[bytes] = []
-        self._at = 0
-
-    def write(self, data: Any) -> int:
-        piece = bytes(data)
-        self._pieces.append(piece)
-        self._at += len(piece)
-        return len(piece)
-
-    def tell(self) -> int:
-        return self._at
-
-    def flush(self) -> None:
-        """All is there at once."""
-
-    def close(self) -> None:
-        """The reader takes what is left."""
-
-    def take(self) -> bytes:
-        pieces, self._pieces = self._pieces, []
-        return b"".join(pieces)
-
-
 def _parquet(pages: PageBatches, left: LeftOut, bins: int) -> Iterator[bytes]:
-    return parquet_pieces(*_listed(pages))
-
-
-def parquet_pieces(schema: pa.Schema, rows: PageBatches) -> Iterator[bytes]:
-    growing = _Growing()
-    with pq.ParquetWriter(growing, schema, compression="zstd", use_dictionary=REPEATED) as writer:
-        for batch in rows:
-            writer.write_batch(batch, row_group_size=ROW_GROUP)
-            yield growing.take()
-    yield growing.take()
+    return parquet_pieces(*_listed(pages), use_dictionary=REPEATED)
 
 
 def _nutch(pages: PageBatches, left: LeftOut, bins: int) -> Iterator[bytes]:

@@ -42,7 +42,7 @@ from crawlrank.pipeline.engines.embedded.columns import capture_blocks
 from crawlrank.pipeline.options import FULL, RunOptions
 from crawlrank.pipeline.progress.reporter import Reporter
 from crawlrank.pipeline.run.step_state import StepState
-from crawlrank.pipeline.steps import ArchiveReport, ArchiveTask, StepEntry
+from crawlrank.pipeline.steps import ArchiveReport, ArchiveTask, StepEntry, datasets_of
 from crawlrank.pipeline.workfolder.archive_identity import Identified, identify
 from crawlrank.pipeline.workfolder.archives import (
     ArchivePaths,
@@ -294,7 +294,7 @@ class ExtractStep:
     def _enter(self, task: ArchiveTask, report: ArchiveReport, size: int) -> None:
         """Into the manifest, once its parts are in place."""
         if task.part not in self.manifest.parts:
-            self.state.record_part(task.part)
+            self.state.record_part(task.part, datasets_of(self.options.extraction))
         content = task.content
         mark = self._mark_of(content, indexed=is_index(report))
         glance = self.identified[content].glance

@@ -217,7 +217,8 @@ class PipelineRun:
         if self.manifest.ranking:
             drop_unknown(self.engine.store, self.state.kept(), OF_RANKING)
         else:
-            sweep(self.engine.store, self.state.kept(), set(self.manifest.parts))
+            parts = {name for records in self.manifest.parts.values() for name in records}
+            sweep(self.engine.store, self.state.kept(), parts)
 
     def _is_done(self, step: RunStep) -> bool:
         self.state.mark(step.name, step.parameters())

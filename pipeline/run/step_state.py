@@ -10,17 +10,16 @@ was made of it.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.pipeline.engines.contract import Engine
 from crawlrank.pipeline.ranking.options import Round, Stop
-from crawlrank.pipeline.steps import RANK, RESULTS, SHARED, STEPS, later_steps
+from crawlrank.pipeline.steps import OF_ARCHIVES, RANK, RESULTS, SHARED, STEPS, later_steps
 from crawlrank.pipeline.workfolder.archives import forget_part
 from crawlrank.pipeline.workfolder.dataset_store import DatasetRecord
 from crawlrank.pipeline.workfolder.manifest import IMPORT_AGAIN, REPLACED, Manifest, fingerprint
-from crawlrank.pipeline.workfolder.work_folder import OF_ARCHIVES
 
 RUN_AGAIN = "Run `crawlrank run` on the work folder around it: it makes it anew."
 
@@ -84,9 +83,9 @@ class StepState:
                 self._trusted.add(dataset)
         return records
 
-    def record_part(self, part: str) -> None:
-        """Record a part of links and captures."""
-        names = [f"{dataset}/{part}" for dataset in OF_ARCHIVES]
+    def record_part(self, part: str, datasets: Iterable[str]) -> None:
+        """Record a part of these datasets."""
+        names = [f"{dataset}/{part}" for dataset in datasets]
         self.manifest.parts[part] = {name: self.engine.store.record(name) for name in names}
         self._trusted.update(names)
 

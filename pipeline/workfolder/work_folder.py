@@ -22,7 +22,6 @@ TMP = ".crawlrank-tmp"
 DATASETS = (*written_by(STEPS), "keys", "rounds")
 #: of these, what a ranking has of its own
 OF_RANKING = (*written_by((RANK, *later_steps(RANK))), "rounds")
-OF_ARCHIVES = ("links", "captures")
 PART = re.compile(r"-[0-9a-f]{12}(\.parquet)?\Z")  # how the name of every part of these ends
 MANIFEST = "manifest.json"
 #: what may be in a folder before its first run: hidden files, as of a run that was killed, the
@@ -108,15 +107,16 @@ def clear_leftovers(work: Path) -> None:
 
 def sweep(store: DatasetStore, kept: Collection[str], parts: Collection[str]) -> None:
     """Remove what no entry of the manifest stands for: of datasets all but those in `kept`, of
-    links and captures all but these parts, and what jobs of a dead driver put aside at a URL."""
+    those of archives all but these parts, and what jobs of a dead driver put aside at a URL."""
     for name in DATASETS:
         if store.data and name not in NEAR:
             remove(store.work / name)  # of another runner
-    drop_unknown(store, kept, [name for name in DATASETS if not (parts and name in OF_ARCHIVES)])
+    with_parts = {part.partition("/")[0] for part in parts}
+    drop_unknown(store, kept, [name for name in DATASETS if name not in with_parts])
     if store.data:
         stores.remove(stores.join(store.data, "tmp"))
-    if parts:
-        _keep_parts(store, parts)
+    for name in with_parts:
+        _keep_parts(store, name, parts)
 
 
 def drop_unknown(store: DatasetStore, kept: Collection[str], names: Collection[str]) -> None:
@@ -126,17 +126,16 @@ def drop_unknown(store: DatasetStore, kept: Collection[str], names: Collection[s
             store.drop(name)
 
 
-def _keep_parts(store: DatasetStore, known: Collection[str]) -> None:
-    for dataset in OF_ARCHIVES:
-        location = store.location(dataset)
-        names = (
-            [path.name for path in location.glob("*") if PART.search(path.name)]
-            if isinstance(location, Path)
-            else stores.folders(location)
-        )
-        for name in names:
-            if name not in known:
-                store.drop(f"{dataset}/{name}")
+def _keep_parts(store: DatasetStore, dataset: str, known: Collection[str]) -> None:
+    location = store.location(dataset)
+    names = (
+        [path.name for path in location.glob("*") if PART.search(path.name)]
+        if isinstance(location, Path)
+        else stores.folders(location)
+    )
+    for name in names:
+        if (part := f"{dataset}/{name}") not in known:
+            store.drop(part)
 
 
 class WorkFolder:

@@ -129,6 +129,8 @@ def profile(archives: list[Path], repeat: int) -> list[tuple[str, float, str]]:
     }
     passes["key"] = (lambda: keys(archives, key_function()), "both ends of a link")
     passes["titles"] = (partial(collect, archives, titles=True), "")
+    passes["step"] = (partial(written, archives), "")
+    passes["words"] = (partial(written, archives, anchor_text=True), "")
     best = dict.fromkeys(passes, float("inf"))
     for _ in range(repeat):
         for name, (run, _) in passes.items():
@@ -136,6 +138,7 @@ def profile(archives: list[Path], repeat: int) -> list[tuple[str, float, str]]:
             run()
             best[name] = min(best[name], time.process_time() - began)
     titled = best.pop("titles") - best["links"]
+    step, words = best.pop("step"), best.pop("words")
     totals = [0.0, *best.values()]
     return [
         *(
@@ -143,6 +146,7 @@ def profile(archives: list[Path], repeat: int) -> list[tuple[str, float, str]]:
             for place, name in enumerate(best)
         ),
         ("titles", titled, "with --titles"),
+        ("words", words - step, f"with --anchor-text, to Parquet: {words / step - 1:.1%} more"),
     ]
 
 
@@ -153,14 +157,21 @@ def left_to_parser(archives: list[Path]) -> tuple[int, int]:
     return scanning.code.pages, scanning.code.parsed
 
 
-def pooled(archives: list[Path], processes: int) -> dict[str, float]:
-    """Seconds on the clock of the step extract-links, in this process."""
+def written(archives: list[Path], processes: int = 1, *, anchor_text: bool = False) -> None:
+    """The step extract-links."""
     tasks = archive_tasks(given_archives(archives))
-    with tempfile.TemporaryDirectory() as tmp:
-        folder = Path(tmp)
-        began = time.perf_counter()
-        outputs = (folder / "links", folder / "captures")
-        for _, report in extract_archives(tasks, *outputs, tmp=folder, processes=processes):
+    options = ExtractionOptions(anchor_text=anchor_text)
+    with tempfile.TemporaryDirectory() as name:
+        tmp = Path(name)
+        for _, report in extract_archives(
+            tasks, tmp, tmp=tmp, options=options, processes=processes
+        ):
             if report.error:
                 sys.exit(f"{report.path}: {report.error}")
-        return {"wall": time.perf_counter() - began}
+
+
+def pooled(archives: list[Path], processes: int) -> dict[str, float]:
+    """Seconds on the clock of the step extract-links, in this process."""
+    began = time.perf_counter()
+    written(archives, processes)
+    return {"wall": time.perf_counter() - began}

@@ -34,7 +34,7 @@ from crawlrank.pipeline.run.run import PipelineRun, RunStep
 from crawlrank.pipeline.steps import ArchiveReport, ArchiveTask
 from crawlrank.pipeline.workfolder.lock import locked
 from crawlrank.pipeline.workfolder.manifest import Manifest
-from crawlrank.pipeline.workfolder.work_folder import OF_ARCHIVES, temporary
+from crawlrank.pipeline.workfolder.work_folder import temporary
 
 LINKS_AN_ARCHIVE = 2_000_000
 LINKS_A_WEB = 50_000_000
@@ -63,7 +63,7 @@ class Made(EmbeddedEngine):
     def extract(
         self, tasks: Sequence[ArchiveTask], options: ExtractionOptions
     ) -> Iterator[tuple[ArchiveTask, ArchiveReport]]:
-        for name in OF_ARCHIVES:
+        for name in ("links", "captures"):
             self.path(name).mkdir(exist_ok=True)
         for task, pages in zip(tasks, self.pages, strict=True):
             counters = write(self.work, task.part, str(task.archive), pages)

@@ -22,6 +22,8 @@ XML = "tests/jobs/kernel/links/test_xml_links.py"
 INDEXES = "tests/jobs/kernel/archive/test_indexes.py"
 WEB = "tests/jobs/kernel/storage/web/test_web_files.py"
 WEB_RUNS = "tests/runs/archives/test_web_archives.py"
+WORDS = "tests/jobs/kernel/markup/test_link_words.py"
+TEXTS = "tests/pipeline/analysis/test_anchor_texts.py"
 RECEIVED = "tests/runs/archives/test_received_archives.py"
 
 EDITS: dict[str, tuple[Edit, ...]] = {
@@ -302,6 +304,36 @@ EDITS: dict[str, tuple[Edit, ...]] = {
             "self._answer = self._known.ask(self.at, self.end or ENDLESS)",
             "self._answer = self._known.ask(self._counted, self.end or ENDLESS)",
             f"{WEB}::test_a_server_that_misbehaves {WEB_RUNS}",
+        ),
+    ),
+    "words": (
+        Edit(
+            "a-row-does-not-end-a-link",
+            "jobs/kernel/markup/scan_words.py",
+            "return bool(meaning & names.IS_PART and numbers[TABLES] == 0)",
+            "return False",
+            f"{WORDS}::test_the_words_of_a_link",
+        ),
+        Edit(
+            "words-are-rows-each-time",
+            "pipeline/engines/embedded/columns.py",
+            "_, first = np.unique(code, return_index=True)",
+            "first = np.arange(len(code))",
+            f"{TEXTS}::test_lists_have_the_columns_of_archives_unleashed",
+        ),
+        Edit(
+            "pages-name-themselves",
+            "pipeline/analysis/anchor_texts.py",
+            "WHERE key <> page GROUP BY",
+            "GROUP BY",
+            f"{TEXTS}::test_texts_are_counted_by_pages_and_hosts",
+        ),
+        Edit(
+            "words-of-links-that-were-left-out-are-kept",
+            "jobs/kernel/links/html_links.py",
+            "if of_links and self._left_out:",
+            "if False:",
+            f"{TEXTS}::test_links_that_are_left_out_have_no_words",
         ),
     ),
 }

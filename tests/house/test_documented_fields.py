@@ -64,7 +64,7 @@ def test_fields_of_diff() -> None:
 
 
 def test_fields_of_explain() -> None:
-    document = asked("explain", URI, "--work", finished(LOOPBACK, "--titles"))
+    document = asked("explain", URI, "--work", finished(LOOPBACK, "--titles", "--anchor-text"))
     assert undocumented(document, section("compare.md", 'crawlrank-explain-1"`')) == []
 
 

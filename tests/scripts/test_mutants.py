@@ -19,6 +19,7 @@ WANTED = {
     *("kernels", "rounds", "opic", "hits", "bounds", "ties", "formats", "keys", "folds", "graph"),
     *("records", "damage", "links", "web", "manifest", "resume", "lock", "workers", "messages"),
     *("precedence", "heritrix", "recrawl", "planning", "estimate", "reports", "audit", "library"),
+    "words",
 }
 
 

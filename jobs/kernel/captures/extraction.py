@@ -60,6 +60,7 @@ from crawlrank.jobs.kernel.formats.rows import (
     MANIFEST_HOP,
     NOFOLLOW_HOPS,
     Anchor,
+    AnchorRun,
     Capture,
     Link,
     LinkRun,
@@ -72,7 +73,7 @@ from crawlrank.jobs.kernel.links.html_documents import HtmlOptions
 from crawlrank.jobs.kernel.links.html_links import (
     LinkGroup,
     PageLinks,
-    anchor_words,
+    WordsOfLinks,
     document_links,
     html_document,
 )
@@ -143,7 +144,7 @@ def seldom_collected() -> Iterator[None]:
 
 
 Item = Link | Anchor | Capture | Damage
-Row = LinkRun | Anchor | Capture | Damage
+Row = LinkRun | AnchorRun | Capture | Damage
 LINKING_FIELDS = frozenset({"location", "refresh", "link", "x-robots-tag"})
 
 
@@ -158,6 +159,8 @@ def extract(
     for item in extract_runs(stream, archive_name, options, counters, examples):
         if isinstance(item, LinkRun):
             yield from item.links()
+        elif isinstance(item, AnchorRun):
+            yield from item.anchors()
         else:
             yield item
 
@@ -220,8 +223,9 @@ class _Extraction:
         self._rows = CaptureRows(counters)
         nav, canonical = options.links == "nav", options.canonical
         self._html_options = HtmlOptions(
-            options.forms, nav, canonical, kinds=options.timestamps, titles=options.titles
-        )
+            options.forms, nav, canonical,
+            kinds=options.timestamps, titles=options.titles, words=options.anchor_text,
+        )  # fmt: skip
         self._titles = titles  # by URI, for pages whose documents have none
         self._title: str | None = None  # of the page whose links are being read; None of no page
         self._links = PageLinks(
@@ -306,7 +310,7 @@ class _Extraction:
             return self._rows.add_capture(record, row)
         return self._rows.add_metadata(record) if is_metadata(record) else ()
 
-    def _linked(self, record: Record, uri: bytes | None) -> list[LinkRun | Anchor | Damage]:
+    def _linked(self, record: Record, uri: bytes | None) -> list[LinkRun | AnchorRun | Damage]:
         """The links that are known with a record. uri: of a capture."""
         if not self._options.bodies:
             return []
@@ -316,7 +320,7 @@ class _Extraction:
             self._matching.add_other_method(record)
         if record.kind == "warcinfo":
             self.begin(as_heritrix=is_of_heritrix(record.body))
-        items: list[LinkRun | Anchor | Damage] = []
+        items: list[LinkRun | AnchorRun | Damage] = []
         if self._options.outlinks != "html" and is_metadata(record):
             for counting in self._matching.add_metadata(record):
                 items += self._or_damage(counting, self._outlinks)
@@ -328,8 +332,8 @@ class _Extraction:
             yield from self._or_damage(record, self._outlinks)
 
     def _or_damage(
-        self, record: Record, links_of: Callable[[Record], Iterable[LinkRun | Anchor | Damage]]
-    ) -> list[LinkRun | Anchor | Damage]:
+        self, record: Record, links_of: Callable[[Record], Iterable[LinkRun | AnchorRun | Damage]]
+    ) -> list[LinkRun | AnchorRun | Damage]:
         """The links of a record or, if a parser fails on them, damage instead of all of them."""
         before = dict(self._counters)
         try:
@@ -341,9 +345,9 @@ class _Extraction:
             self._counters.update(before)
             return [self.counted(Damage(record.offset, "failed", words(error)))]
 
-    def _links_of(self, uri: bytes, record: Record) -> list[LinkRun | Anchor | Damage]:
+    def _links_of(self, uri: bytes, record: Record) -> list[LinkRun | AnchorRun | Damage]:
         """The links of a capture."""
-        links: list[LinkRun | Anchor | Damage] = []
+        links: list[LinkRun | AnchorRun | Damage] = []
         status = 200 if record.status is None else record.status
         good, outlinks = 200 <= status < 300, self._options.outlinks
         body, name = self._document(record) if good else (b"", "")
@@ -355,11 +359,8 @@ class _Extraction:
             links += self._header(record, uri, status, good and outlinks != "metadata")
         if name and outlinks != "metadata":
             links += self._body(record, body, uri, name, "x-robots-tag" in fields)
-        elif name == "html" and self._options.titles:  # counted as if it was not read
-            options = HtmlOptions(nav=True, titles=True)
-            self._title = html_document(body, record.media_type, Counter(), options).title
-        if self._options.anchors and name == "html":
-            links += self._anchors(record, body, uri)
+        elif name == "html" and (self._options.titles or self._options.anchor_text):
+            links += self._texts(record, body, uri)
         lines_count = good and not (name == "html" and outlinks in ("html", "auto"))
         for metadata in self._matching.add_capture(record, lines_count):
             links += self._or_damage(metadata, self._outlinks)
@@ -386,12 +387,13 @@ class _Extraction:
 
     def _body(
         self, record: Record, body: bytes, uri: bytes, name: str, tagged: bool
-    ) -> list[LinkRun]:
+    ) -> list[LinkRun | AnchorRun | Damage]:
         counters, examples, most = self._counters, self._examples, self._links.room
-        if name == "html" and self._options.titles:
+        words: WordsOfLinks | None = [] if self._options.anchor_text else None
+        if name == "html" and (self._options.titles or self._options.anchor_text):
             page = html_document(body, record.media_type, counters, self._html_options)
             self._title = page.title
-            links = document_links(page, uri.decode(), counters, examples, most)
+            links = document_links(page, uri.decode(), counters, examples, most, words)
         else:
             links = body_links(
                 name, body, uri.decode(), record.media_type, counters, examples,
@@ -399,17 +401,22 @@ class _Extraction:
             )  # fmt: skip
         if tagged and header_nofollow(record.http_headers):
             links = ((*link[:3], link[3] or link[1] in NOFOLLOW_HOPS, link[4]) for link in links)
-        return self._links.add(uri, links, name)
+        runs = self._links.add(uri, links, name)
+        return [*runs, *self._links.anchors(uri, words)] if words else [*runs]
 
-    def _anchors(self, record: Record, body: bytes, uri: bytes) -> Iterator[Anchor]:
-        for target, text in anchor_words(
-            body, uri.decode(), record.media_type, self._counters,
-            as_heritrix=self._html_options.as_heritrix,
-        ):  # fmt: skip
-            self._counters["anchors"] += 1
-            yield Anchor(target, uri, text.encode())
+    def _texts(self, record: Record, body: bytes, uri: bytes) -> list[AnchorRun]:
+        """The words of links, and the title, of a page whose links are those of its metadata: it is
+        counted as if it was not read."""
+        words: WordsOfLinks = []
+        options = self._html_options._replace(nav=True, kinds=False)
+        page = html_document(body, record.media_type, Counter(), options)
+        self._title = page.title
+        if self._options.anchor_text:
+            for _ in document_links(page, uri.decode(), Counter(), {}, self._links.room, words):
+                pass
+        return self._links.anchors(uri, words, of_links=False)
 
-    def _outlinks(self, record: Record) -> Iterator[LinkRun | Anchor | Damage]:
+    def _outlinks(self, record: Record) -> Iterator[LinkRun | AnchorRun | Damage]:
         source = as_crawled(record.uri)
         if isinstance(source, str):
             self._dropped(f"metadata.{named_reason(source, record.uri)}", record.uri)

@@ -10,7 +10,7 @@ from crawlrank.jobs.kernel.formats.datasets import CAPTURES
 Outlinks = Literal["auto", "html", "metadata", "both"]
 LinksKept = Literal["nav", "all"]
 Nofollow = Literal["keep", "drop"]
-ON_REQUEST = ("timestamps", "canonical", "anchors", "validators", "titles")
+ON_REQUEST = ("timestamps", "canonical", "anchor_text", "validators", "titles")
 
 
 class ExtractionOptions(NamedTuple):
@@ -19,7 +19,7 @@ class ExtractionOptions(NamedTuple):
     forms: the addresses of forms with method GET are links too (X). pdf: read PDFs as well.
     bodies: look into bodies; without, there are captures and damage, and no links. timestamps:
     links have the time of their page's capture, captures their ids and what revisits refer to.
-    canonical: the canonical address that a page names is a link of hop C. anchors: the words of
+    canonical: the canonical address that a page names is a link of hop C. anchor_text: the words of
     links, too. validators: captures have Last-Modified and ETag. titles: captures have the titles
     of pages.
     """
@@ -34,7 +34,7 @@ class ExtractionOptions(NamedTuple):
     bodies: bool = True
     timestamps: bool = False
     canonical: bool = False
-    anchors: bool = False
+    anchor_text: bool = False
     validators: bool = False
     titles: bool = False
 

@@ -102,7 +102,10 @@ LINKS = Dataset(
     "the hop may be absent, a timestamp and kinds of references may follow",
     usual=3, widths=(2, 3, 4, 5), required=2,
 )  # fmt: skip
-ANCHORS = Dataset("anchors", Anchor._fields, "\t", RowOrder.ARCHIVES)
+ANCHORS = Dataset(
+    "anchors", Anchor._fields, "\t", RowOrder.ARCHIVES, "the timestamp may be absent",
+    widths=(3, 4), required=3,
+)  # fmt: skip
 CAPTURES = Dataset(
     "captures", Capture._fields, "\t", RowOrder.ARCHIVES,
     "the last two may be absent, 4 about revisits may follow, then 2 validators, then a title",

@@ -115,11 +115,28 @@ class LinkRun(NamedTuple):
 
 
 class Anchor(NamedTuple):
-    """The words of a link: the text of its `a`, and of images in it."""
+    """The words of a link: the text of its `a`, and of images in it. timestamp: of the capture of
+    its page."""
 
     target: bytes
     source: bytes
     words: bytes
+    timestamp: bytes = UNKNOWN
+
+
+class AnchorRun(NamedTuple):
+    """The words of links of a page that follow each other. Some may lack a target or words, or be
+    repeated: these are no rows."""
+
+    targets: list[bytes]
+    source: bytes
+    words: list[str]
+    timestamp: bytes
+
+    def anchors(self) -> Iterator[Anchor]:
+        for target, words in dict.fromkeys(zip(self.targets, self.words, strict=True)):
+            if target and words:
+                yield Anchor(target, self.source, words.encode(), self.timestamp)
 
 
 class Capture(NamedTuple):

@@ -39,6 +39,7 @@ from crawlrank.jobs.kernel.links.link_rules import (
 from crawlrank.jobs.kernel.markup import scanner
 from crawlrank.jobs.kernel.markup.html_pieces import is_simple, pieces
 from crawlrank.jobs.kernel.markup.html_tokens import head_tags, written_values
+from crawlrank.jobs.kernel.markup.link_words import WordedReference, words_in, words_of_links
 from crawlrank.jobs.kernel.markup.page_text import PageText
 from crawlrank.jobs.kernel.markup.scanner import CONTENTS, References, ScannedTag, Scanner
 
@@ -51,7 +52,8 @@ class HtmlOptions(NamedTuple):
     which takes a third less time. canonical: also the canonical address that the head names.
     as_heritrix: queries are in UTF-8 whatever the charset of the page, and hosts by IDNA 2003.
     scanned: pages are scanned as far as they can be, not all parsed. kinds: links have the kinds of
-    their references. titles: the title is read, too.
+    their references. titles: the title is read, too. words: a reference of an `a` that is text has
+    the words of the link.
     """
 
     forms: bool = False
@@ -61,6 +63,7 @@ class HtmlOptions(NamedTuple):
     scanned: bool = True
     kinds: bool = False
     titles: bool = False
+    words: bool = False
 
 
 DEFAULT_OPTIONS = HtmlOptions()
@@ -234,6 +237,9 @@ class Document:
         }
         if not tag.element.isascii() or (tag.foreign and _is_styled(attributes)):
             raise _Undecided  # a name in the charset of the page, or of SVG, which has its own
+        if self.options.words and tag.element == "a" and "href" in attributes:
+            (words,) = words_of_links(self.page, tag.row)
+            attributes["href"] = WordedReference(attributes["href"] or "", words)
         self._add_element(tag.element, attributes, selection, tag.foreign)
         if contents is not None:
             self._add_style(self.page.text(contents), "style")
@@ -271,8 +277,11 @@ class Document:
     ) -> None:
         """Read a tree. shadows: number of shadow roots around it."""
         kind, add, hosts = None, list[RawReference]().append, set[int]()
+        with_words = self.options.words
         for node in _find(selector, root):
             element, attributes = node.tag or "", node.attributes
+            if with_words and element == "a" and "href" in attributes:
+                attributes["href"] = WordedReference(attributes["href"] or "", words_in(node))
             if (
                 element == "a" and "href" in attributes and not selection.styled
                 and "rel" not in attributes and "xlink:href" not in attributes

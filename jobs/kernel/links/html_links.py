@@ -2,19 +2,15 @@
 
 Contexts are in Heritrix's style (`a/@href`).
 
-PageLinks keeps each target and hop once, and only those that the options ask for. The words of
-links (the text of an `a`, with the `alt` of images in it) are read apart from the links, and only
-where asked for. Pages that a parser may not read as
-they are (jobs/kernel/markup/html_pieces.py) are counted as `skipped.anchors`.
+PageLinks keeps each target and hop once, and only those that the options ask for; with the words
+of links (the text of an `a`, and the `alt` of images in it), where these were asked for.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import islice
-
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from itertools import chain, islice
 
 from crawlrank.jobs.kernel.encodings.decoding import output_encoding
 from crawlrank.jobs.kernel.formats.rows import (
@@ -23,6 +19,7 @@ from crawlrank.jobs.kernel.formats.rows import (
     NAV_HOPS,
     NOFOLLOW_HOPS,
     UNKNOWN,
+    AnchorRun,
     LinkRun,
 )
 from crawlrank.jobs.kernel.keys.idna2003 import as_idna_2003
@@ -34,11 +31,18 @@ from crawlrank.jobs.kernel.links.html_documents import (
     Document,
     HtmlOptions,
 )
-from crawlrank.jobs.kernel.links.joining import Base, Examples, RawReference, UriOrReason
+from crawlrank.jobs.kernel.links.joining import (
+    Base,
+    Examples,
+    RawReference,
+    UriOrReason,
+    present,
+    with_kinds,
+)
 from crawlrank.jobs.kernel.links.link_rules import NAV_CONTEXTS, REFRESH
 from crawlrank.jobs.kernel.links.reference_kinds import BETWEEN, elsewhere
-from crawlrank.jobs.kernel.markup.charsets import as_utf8, charset_of
-from crawlrank.jobs.kernel.markup.html_pieces import LONGEST_PAGE, is_simple
+from crawlrank.jobs.kernel.markup.html_pieces import LONGEST_PAGE
+from crawlrank.jobs.kernel.markup.link_words import WordedReference, words_of_links
 from crawlrank.jobs.kernel.markup.page_text import PageText
 from crawlrank.jobs.kernel.markup.scanner import References
 
@@ -48,6 +52,7 @@ ReferencesOfKind = list[RawReference] | References
 # neighbours of one element and attribute: targets, hop, context, nofollow and, where asked for, the
 # kind of each reference (reference_kinds.py)
 LinkGroup = tuple[list[bytes], str, str, bool, list[bytes] | None]
+WordsOfLinks = list[tuple[list[bytes], list[str]]]  # targets, b"" for none, and words of groups
 
 
 def html_links(
@@ -105,9 +110,15 @@ def html_document(
 
 
 def document_links(
-    document: Document, page: str, counters: Counter[str], examples: Examples, most: int
+    document: Document,
+    page: str,
+    counters: Counter[str],
+    examples: Examples,
+    most: int,
+    words: WordsOfLinks | None = None,
 ) -> Iterator[LinkGroup]:
-    """The links of a document, as `html_link_groups` gives them. page: its URI."""
+    """The links of a document, as `html_link_groups` gives them. page: its URI. words: gets those
+    of each group that comes, if the document was read for them."""
     if not (document.references or document.framed):
         return iter(())
     options, anchors = document.options, document.anchors
@@ -115,9 +126,13 @@ def document_links(
         text = document.page
         base = _PageBase(page, text, text, as_heritrix=options.as_heritrix)
         hop, context, nofollow = ANCHOR
-        return iter([(base.targets(anchors, counters, examples), hop, context, nofollow, None)])
+        targets = base.each(anchors, counters, examples)
+        if words is not None:
+            words.append((targets, words_of_links(text, anchors.rows)))
+        return iter([(present(targets), hop, context, nofollow, None)])
     other = elsewhere(page) if options.kinds else ""
-    return _PageJoining(document.page, counters, examples, most).links(document, page, other)
+    joining = _PageJoining(document.page, counters, examples, most, words)
+    return joining.links(document, page, other)
 
 
 def query_codec(charset: str, *, as_heritrix: bool) -> str:
@@ -157,12 +172,19 @@ class _PageBase(Base):
 
 class _PageJoining:
     """Joins the references of a page, and of pages in it, to their bases. page: in whose charset
-    queries are. counters, examples, most: as in `html_link_groups`."""
+    queries are. counters, examples, most: as in `html_link_groups`. words: as of
+    `document_links`."""
 
     def __init__(
-        self, page: PageText, counters: Counter[str], examples: Examples, most: int
+        self,
+        page: PageText,
+        counters: Counter[str],
+        examples: Examples,
+        most: int,
+        words: WordsOfLinks | None,
     ) -> None:
         self._page, self._counters, self._examples, self._most = page, counters, examples, most
+        self._words = words
         self._left = MOST_JOINED
 
     def links(
@@ -176,21 +198,23 @@ class _PageJoining:
         one_by_one = document.size > self._most
         refreshed = False
         for written, (hop, context, flag) in document.references:
+            if self._words is not None and (one_by_one or len(uri) > SHORT_BASE):
+                written = worded(document.page, written)
             references = self._some(written, uri)
             flag = flag or (nofollow and hop in NOFOLLOW_HOPS)
             if (hop, context) == REFRESH:
                 for reference in references if not refreshed else ():
-                    targets, kinds = self._joined(base, compared, [reference])
+                    targets, kinds = self._joined(document.page, base, compared, [reference])
                     if targets:
                         yield targets, hop, context, flag, kinds
                         refreshed = True
                         break
             elif one_by_one:
                 for reference in references:
-                    targets, kinds = self._joined(base, compared, [reference])
+                    targets, kinds = self._joined(document.page, base, compared, [reference])
                     yield targets, hop, context, flag, kinds
             else:
-                targets, kinds = self._joined(base, compared, references)
+                targets, kinds = self._joined(document.page, base, compared, references)
                 yield targets, hop, context, flag, kinds
         for inner in document.framed:
             yield from self.links(inner, uri, other, nofollow)
@@ -200,11 +224,15 @@ class _PageJoining:
         return _PageBase(uri, self._page, document.page, as_heritrix=as_heritrix)
 
     def _joined(
-        self, base: Base, compared: Base | None, references: ReferencesOfKind
+        self, page: PageText, base: Base, compared: Base | None, references: ReferencesOfKind
     ) -> tuple[list[bytes], list[bytes] | None]:
+        """page: that the references are of."""
+        each = base.each(references, self._counters, self._examples)
+        if self._words is not None:
+            self._words.append((each, words_of(page, references)))
         if compared is None:
-            return base.targets(references, self._counters, self._examples), None
-        return base.targets_and_kinds(references, compared, self._counters, self._examples)
+            return present(each), None
+        return with_kinds(each, compared.each(references, Counter(), {}))
 
     def _some(self, references: ReferencesOfKind, base: str) -> ReferencesOfKind:
         """The references that may be joined to a base, up to a bound: long bases would make
@@ -219,6 +247,22 @@ class _PageJoining:
             self._counters["dropped.over-limit"] += 1
             self._left = -1  # so that it is counted once
         return [*islice(references, allowed)]
+
+
+def words_of(page: PageText, references: ReferencesOfKind) -> list[str]:
+    """The words of each link, '' without some, and of what is no link."""
+    if isinstance(references, References):
+        return words_of_links(page, references.rows)
+    return [one.words if isinstance(one, WordedReference) else "" for one in references]
+
+
+def worded(page: PageText, references: ReferencesOfKind) -> ReferencesOfKind:
+    """The same references, each with its words."""
+    if not isinstance(references, References):
+        return references
+    words = words_of_links(page, references.rows)
+    values = map(page.value, references)
+    return [WordedReference(*pair) for pair in zip(values, words, strict=True)]
 
 
 _COUNTED = {hop: (hop.encode(), f"links.{hop}") for hop in LINK_HOPS + CANONICAL_HOP}
@@ -249,13 +293,14 @@ class PageLinks:
         self._drop, self._most, self._counters = drop, most, counters
         self.page = (b"", "")  # URI and timestamp
         self.room = most  # for links of the page
+        self._left_out = False  # whether some link of the page was
         self._targets: dict[str, dict[bytes, None]] = {}  # of the page so far, by hop
         # by hop and target: the list that has the kinds of the link, and its index there
         self._kinds: dict[tuple[str, bytes], tuple[list[bytes], int]] = {}
 
     def begin(self, uri: bytes, timestamp: str) -> None:
         self.page, self._targets, self.room = (uri, timestamp), {}, self._most
-        self._kinds = {}
+        self._kinds, self._left_out = {}, False
         if self._timestamps:
             self._timestamp = timestamp.encode() or UNKNOWN
 
@@ -275,6 +320,7 @@ class PageLinks:
             is_full = count + len(new) > room
             if is_full:
                 counters["dropped.over-limit"] += 1
+                self._left_out = True
                 new = dict.fromkeys([*new][: room - count])
             if new:
                 counters[counted] += len(new)
@@ -315,6 +361,21 @@ class PageLinks:
             elif kind != before and kind not in before.split(BETWEEN):
                 references[index] = before + BETWEEN + kind
 
+    def anchors(
+        self, source: bytes, words: WordsOfLinks, *, of_links: bool = True
+    ) -> list[AnchorRun]:
+        """The words, as one run. of_links: those of links of the page alone."""
+        if not words:
+            return []
+        targets, texts = words[0]
+        if len(words) > 1:
+            targets, texts = ([*chain.from_iterable(each)] for each in zip(*words, strict=True))
+        if of_links and self._left_out:
+            links = self._targets.get("L", {})
+            targets = [target if target in links else b"" for target in targets]
+        self._counters["anchors"] += len(texts) - texts.count("")
+        return [AnchorRun(targets, source, texts, self.page[1].encode() or UNKNOWN)]
+
     def _keeps(self, targets: list[bytes], hop: str, context: str, nofollow: bool) -> bool:
         """Whether links of this kind are kept; those that are not are counted."""
         if hop not in self._hops and not (hop in LINK_HOPS and context.lower() in NAV_CONTEXTS):
@@ -325,50 +386,5 @@ class PageLinks:
         self._counters["flagged.nofollow"] += len(targets)
         if self._drop:
             self._counters["dropped.nofollow"] += len(targets)
+            self._left_out = True
         return not self._drop
-
-
-LONGEST_WORDS = 200  # characters of the words of a link
-_NO_WORDS = ("script", "style")
-_MOST_NODES = 100  # in a link; text after them is left out
-
-
-def anchor_words(
-    body: bytes, page: str, content_type: str, counters: Counter[str], *, as_heritrix: bool = False
-) -> Iterator[tuple[bytes, str]]:
-    """(target, words) of each link that has words, in the order of the page. page: its URI.
-    as_heritrix: see HtmlOptions.
-
-    Words are separated by one blank, at most LONGEST_WORDS characters.
-    """
-    charset = charset_of(body, content_type)
-    text = as_utf8(body, charset)
-    root = LexborHTMLParser(text).root if is_simple(text) else None
-    if root is None:
-        counters["skipped.anchors"] += 1
-        return
-    bases = (node.attributes.get("href") for node in root.css("base"))
-    stated = next((href for href in bases if href is not None), "")
-    codec = query_codec(charset, as_heritrix=as_heritrix)
-    base = Base(base_uri(stated, page) if stated else page, codec)
-    for node in root.css("a[href]"):
-        if words := _words(node):
-            reference = node.attributes["href"] or ""
-            reference = as_idna_2003(reference) if as_heritrix else reference
-            for target in base.targets([reference], Counter(), {}):
-                yield target, words
-
-
-def _words(node: LexborNode) -> str:
-    words, size = list[str](), 0
-    for number, inner in enumerate(node.traverse(include_text=True)):
-        if number >= _MOST_NODES or size > LONGEST_WORDS:
-            break
-        if inner.tag == "-text" and (inner.parent is None or inner.parent.tag not in _NO_WORDS):
-            new = (inner.text() or "").split()
-        else:
-            new = (inner.attributes.get("alt") or "").split() if inner.tag == "img" else []
-        words += new
-        size += sum(map(len, new)) + len(new)
-    shown = "".join(c if c.isprintable() else " " for c in " ".join(words))
-    return " ".join(shown.split())[:LONGEST_WORDS].strip()

@@ -155,8 +155,7 @@ class Base:
         examples: Examples,
     ) -> list[bytes]:
         """The targets of many references; each reason for none is counted as `dropped.REASON`."""
-        targets = self._all(references, counters, examples)
-        return [*filter(None, targets)] if b"" in targets else targets
+        return present(self.each(references, counters, examples))
 
     def targets_and_kinds(
         self,
@@ -167,12 +166,10 @@ class Base:
     ) -> tuple[list[bytes], list[bytes]]:
         """The targets, as of `targets`, with the kind of each reference. elsewhere: the base of the
         page that reference_kinds.py compares with."""
-        targets = self._all(references, counters, examples)
-        others = elsewhere._all(references, Counter(), {})
-        kinds = [kind_of(*pair) for pair in zip(targets, others, strict=True) if pair[0]]
-        return [*filter(None, targets)], kinds
+        each = self.each(references, counters, examples)
+        return with_kinds(each, elsewhere.each(references, Counter(), {}))
 
-    def _all(
+    def each(
         self,
         references: Sequence[RawReference] | References,
         counters: Counter[str],
@@ -233,6 +230,18 @@ class Base:
         if path.startswith("/") or not (path or (climbs and not query)):
             return None
         return _as_text(before, path, query)
+
+
+def present(targets: list[bytes]) -> list[bytes]:
+    """Those of `Base.each` that are there."""
+    return [*filter(None, targets)] if b"" in targets else targets
+
+
+def with_kinds(targets: list[bytes], elsewhere: list[bytes]) -> tuple[list[bytes], list[bytes]]:
+    """The targets of those of `Base.each` that have one, and the kinds of their references.
+    elsewhere: the same of the page elsewhere."""
+    kinds = [kind_of(*pair) for pair in zip(targets, elsewhere, strict=True) if pair[0]]
+    return [*filter(None, targets)], kinds
 
 
 def _parent(path: str, origin: str) -> str:

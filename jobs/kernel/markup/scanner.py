@@ -128,8 +128,10 @@ _TAG_NAME = re.compile(rb"<([^\t\n\f\r />]+)").match
 
 
 class ScannedTag(NamedTuple):
-    """The attributes that are read of a start tag, as bytes of the page. foreign: of SVG."""
+    """The attributes that are read of a start tag, as bytes of the page. foreign: of SVG. row: the
+    first of the scan."""
 
+    row: bytes
     element: str
     foreign: bool
     attributes: dict[str, bytes]
@@ -203,7 +205,8 @@ class Scanner:
                     _, _, number, first, last, _ = rows[COLUMNS * position :][:COLUMNS]
                     read[self._attributes[number]] = page[first:last]
                     position += 1
-                yield ScannedTag(self._name(page, tag, element), element >= _FOREIGN, read)
+                row = rows[COLUMNS * begin : COLUMNS * (begin + 1)].tobytes()
+                yield ScannedTag(row, self._name(page, tag, element), element >= _FOREIGN, read)
             else:
                 while position < size and not elements[position]:
                     position += 1

@@ -37,6 +37,7 @@ from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.formats.order import BEST_SPELLING_FIRST, rounded
 from crawlrank.jobs.kernel.formats.rows import LINK_HOPS
 from crawlrank.jobs.kernel.keys.heritrix_form import HeritrixRejects
+from crawlrank.pipeline.analysis.anchor_texts import AnchorTexts, anchor_texts
 from crawlrank.pipeline.precedence.caveats import Caveat, caveats_in
 from crawlrank.pipeline.precedence.lines import lasting_form
 from crawlrank.pipeline.ranking.bounds import Bounds
@@ -235,8 +236,9 @@ class Explanation:
     folds into, or its own; asked_fold: its own, if it folds; gone: the kind of its first step, if
     nothing is left of it. site: that gives it its score, in a ranking of sites. made_of: the
     rankings that it is made of, with their weights. No link to a page has a part of its own in such
-    scores. title: of the latest capture that has one, where the run kept titles. eta, absolute:
-    bounds of the error of a score, relative to the exact one and in its unit."""
+    scores. title: of the latest capture that has one, where the run kept titles. anchor_texts: the
+    words of links to it, where the run kept them. eta, absolute: bounds of the error of a score,
+    relative to the exact one and in its unit."""
 
     uri: str
     key: str
@@ -265,6 +267,7 @@ class Explanation:
     spelling_count: int = 0
     asked_spelling: Spelling | None = None
     title: str | None = None
+    anchor_texts: AnchorTexts | None = None
     capture_count: int = 0
     captures: list[dict[str, Any]] = field(default_factory=list)
     unlisted: int = 0
@@ -277,7 +280,7 @@ class Explanation:
 
 
 def explain(finished: Finished, uri: str, key: str, top: int) -> Explanation:
-    """The page with a key. top: how many of its links are listed.
+    """The page with a key. top: how many of its links, and of their texts, are listed.
 
     Raises BadInput if the folder does not have it, with similar URIs.
     """
@@ -297,6 +300,7 @@ def explain(finished: Finished, uri: str, key: str, top: int) -> Explanation:
     else:
         _add_score(result, finished, finished.nodes([node])[node], top)
     _add_spellings(result, finished, rows)
+    result.anchor_texts = anchor_texts(finished, [key], top).get(key)
     return result
 
 

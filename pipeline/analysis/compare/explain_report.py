@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from crawlrank.jobs.kernel.errors import count_of
+from crawlrank.pipeline.analysis.anchor_texts import AnchorTexts
 from crawlrank.pipeline.analysis.compare.explain import Explanation, Folded, LinksToPage, Spelling
 from crawlrank.pipeline.precedence.caveats import caveats_table
 from crawlrank.pipeline.terminal import TextTable
@@ -24,6 +25,7 @@ def tables(page: Explanation) -> Iterator[TextTable]:
     if page.score is not None and page.site is None and page.made_of is None:
         yield _counts(page.links_to_page)
         yield _links(page, page.score)
+    yield _texts(page)
     yield _spellings(page)
     yield _captures(page)
     yield caveats_table(page.caveats)
@@ -126,6 +128,16 @@ def _links(page: Explanation, score: float) -> TextTable:
 
 def _share(part: float, score: float) -> str:
     return f"{part / score:.1%}" if score else "-"
+
+
+def _texts(page: Explanation) -> TextTable:
+    named = page.anchor_texts or AnchorTexts()
+    table = TextTable(f"texts of links to it ({named.count:,})", "~words", "used by")
+    for text in named.texts:
+        table.add(text.words, text.by)
+    if more := named.count - len(named.texts):
+        table.note(f"… and {more:,} more")
+    return table
 
 
 def _spellings(page: Explanation) -> TextTable:

@@ -15,6 +15,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from crawlrank.pipeline.analysis.anchor_texts import AnchorText
 from crawlrank.pipeline.pages.page import address, cut, embedded_json, page, percent, size, small
 from crawlrank.pipeline.ranking.bounds import Bounds
 
@@ -45,6 +46,7 @@ def _page(document: Mapping[str, Any], room: int) -> str:
         in_short=in_short(document),
         shown=SHOWN,
         listed=len(rows),
+        called=called,
     )
 
 
@@ -70,6 +72,12 @@ def _drawn(document: Mapping[str, Any]) -> dict[str, Any]:
     return drawn
 
 
+def called(page: Mapping[str, Any]) -> str:
+    """What links call a page, and how many hosts do; '' where that is not known."""
+    texts = [AnchorText(**text) for text in page.get("anchor_texts", ())]
+    return "; ".join(f"“{cut(text.words)}” by {text.by}" for text in texts)
+
+
 class _Packed:
     """Rows of pages with their URIs as numbers. uris: each [text] or [text, target of the link],
     the latter where they differ or where there is no link, as None."""
@@ -88,9 +96,9 @@ class _Packed:
         for entry in pages:
             why = [[self._number(link["uri"]), link["gives"]] for link in entry["why"]]
             row = [self._number(entry["uri"]), *(entry[name] for name in COLUMNS), why]
-            if "title" in entry or "replay" in entry:
-                title, replay = entry.get("title"), entry.get("replay")
-                row += [title and cut(title), replay and address(replay)]
+            title, replay = entry.get("title"), entry.get("replay")
+            more = [title and cut(title), replay and address(replay), called(entry)]
+            row += more if any(more) else []
             self._bytes += len(embedded_json(row)) + 1
             if self._bytes > self._room:
                 return

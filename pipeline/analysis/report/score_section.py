@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from crawlrank.pipeline.analysis.anchor_texts import anchor_texts
 from crawlrank.pipeline.analysis.compare.diff import Side
 from crawlrank.pipeline.data.csr import Csr
 from crawlrank.pipeline.data.graph import Floats
@@ -25,7 +27,7 @@ from crawlrank.pipeline.workfolder.manifest import Manifest
 from crawlrank.pipeline.workfolder.results.dataset_folders import UnusableDataset
 from crawlrank.pipeline.workfolder.results.finished import CURE, Finished, Incoming
 
-REASONS = 3  # links listed for each page
+REASONS = 3  # links, and texts of links, listed for each page
 LINKS_AT_ONCE = 1 << 22  # that are looked at
 
 
@@ -36,6 +38,7 @@ def page_rows(side: Side, csr: Csr | None, top: int, replay: str = "") -> list[d
     why: up to three links, each with the position of its source, what it gives, and the source's
     URI; empty for rankings without a part for each link. last, captures: None where unknown. title,
     replay: where titles were kept, and links are asked for; None for a page without one.
+    anchor_texts: where the words of links were kept.
     """
     finished = side.finished
     ids = _first(side, top)
@@ -44,7 +47,7 @@ def page_rows(side: Side, csr: Csr | None, top: int, replay: str = "") -> list[d
     sources = finished.nodes(sorted({source for each in links for source, _ in each}))
     keys = [nodes[node].key for node in ids]
     captured = _captures(finished, keys)
-    latest = latest_captures(finished, keys, replay=bool(replay))
+    described = _described(finished, keys, replay)
     rows = []
     for node, best in zip(ids, links, strict=True):
         captures, last = captured.get(nodes[node].key, (None, None))
@@ -63,19 +66,26 @@ def page_rows(side: Side, csr: Csr | None, top: int, replay: str = "") -> list[d
                     {"position": int(side.places[s]), "gives": gives, "uri": sources[s].uri}
                     for s, gives in best
                 ],
-                **_described(finished, latest.get(nodes[node].key, LatestCapture()), replay),
+                **described[nodes[node].key],
             }
         )
     return rows
 
 
-def _described(finished: Finished, latest: LatestCapture, replay: str) -> dict[str, str | None]:
-    row: dict[str, str | None] = {}
-    if finished.has_titles:
-        row["title"] = latest.title
-    if replay:
-        row["replay"] = latest.replay and replay + latest.replay
-    return row
+def _described(finished: Finished, keys: Sequence[str], replay: str) -> dict[str, dict[str, Any]]:
+    """What is shown of each page where it is known or asked for."""
+    latest = latest_captures(finished, keys, replay=bool(replay))
+    named = anchor_texts(finished, keys, REASONS)
+    rows: dict[str, dict[str, Any]] = {}
+    for key in keys:
+        row, capture = rows.setdefault(key, {}), latest.get(key, LatestCapture())
+        if finished.has_titles:
+            row["title"] = capture.title
+        if replay:
+            row["replay"] = capture.replay and replay + capture.replay
+        if key in named:
+            row["anchor_texts"] = [asdict(text) for text in named[key].texts]
+    return rows
 
 
 def _first(side: Side, top: int) -> list[int]:

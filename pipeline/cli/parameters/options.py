@@ -346,6 +346,11 @@ titles_option = field_option(
 )
 
 
+anchor_text_option = field_option(
+    DEFAULTS, "anchor_text", "Keep the words of links, for `explain` and the report."
+)
+
+
 def _extraction(**values: Any) -> ExtractionOptions:
     """Raises UsageError for --forms where the links of forms are not kept."""
     options = ExtractionOptions(**values)

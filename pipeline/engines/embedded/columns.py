@@ -3,9 +3,10 @@
 links: columns target, source and hop, and where asked for timestamp and reference, all strings.
 Pages repeat their menus and a page's links their source, so every column of a row group, here a
 block, is dictionary-encoded: any reader of Parquet sees strings, while those of this engine take
-the dictionary and an index for each link, and no string is made for a link. captures: the columns
-of Capture (those after the usual ones where asked for), status and offset as numbers, null where
-unknown. Renaming parts is left to the caller. URIs are UTF-8, as extraction writes them.
+the dictionary and an index for each link, and no string is made for a link. anchors: target,
+source, words and timestamp, likewise. captures: the columns of Capture (those after the usual ones
+where asked for), status and offset as numbers, null where unknown. Renaming parts is left to the
+caller. URIs are UTF-8, as extraction writes them.
 """
 
 from __future__ import annotations
@@ -13,19 +14,21 @@ from __future__ import annotations
 import contextlib
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, count, islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from crawlrank.jobs.kernel.formats.datasets import CAPTURES, LINKS
-from crawlrank.jobs.kernel.formats.rows import UNKNOWN, UNLINKED_HOPS, Capture
+from crawlrank.jobs.kernel.formats.datasets import ANCHORS, CAPTURES, LINKS
+from crawlrank.jobs.kernel.formats.rows import UNKNOWN, UNLINKED_HOPS, AnchorRun, Capture
 from crawlrank.jobs.kernel.storage.arrow_files import native_file, parquet_metadata
 from crawlrank.pipeline.data.parquet import (
     CHECKED,
@@ -110,6 +113,19 @@ class _Writer(contextlib.AbstractContextManager[Any]):
         raise NotImplementedError
 
 
+def encoded(names: Iterable[str]) -> pa.Schema:
+    return pa.schema([pa.field(name, ENCODED, nullable=False) for name in names])
+
+
+OF_STRINGS: Mapping[str, Any] = MappingProxyType(
+    {
+        "dictionary_pagesize_limit": DICTIONARY_LIMIT,
+        "write_statistics": False,  # the least and greatest of a block, which nobody asks for
+        "store_schema": False,  # so that all see strings
+    }
+)
+
+
 class LinksWriter(_Writer):
     """Writes links, page by page. rows: how many so far. Memory: a block and its strings.
 
@@ -123,15 +139,7 @@ class LinksWriter(_Writer):
         self, path: Path, block: int = BLOCK, *, dated: bool = False, passing: bool = False
     ) -> None:
         names = DATED_COLUMNS if dated else LINK_COLUMNS
-        schema = pa.schema([pa.field(name, ENCODED, nullable=False) for name in names])
-        super().__init__(
-            path,
-            schema,
-            passing=passing,
-            dictionary_pagesize_limit=DICTIONARY_LIMIT,
-            write_statistics=False,  # the least and greatest URI of a block, which nobody asks for
-            store_schema=False,  # so that all see strings
-        )
+        super().__init__(path, encoded(names), passing=passing, **OF_STRINGS)
         self._block = block
         self._columns = [_Column() for _ in names]
 
@@ -168,6 +176,60 @@ class LinksWriter(_Writer):
             table = pa.table(block.columns(kept), self.schema)
             self._write(table)
             self.rows += len(table)
+
+
+class AnchorsWriter(_Writer):
+    """Writes the words of links, page by page, each pair of target and words of a page once. Of the
+    rows of a block all strings are kept until it is full, as Arrow numbers them faster."""
+
+    block, most_strings = 1 << 17, BLOCK_STRINGS
+
+    def __init__(self, path: Path, *, passing: bool = False) -> None:
+        super().__init__(path, encoded(ANCHORS.columns), passing=passing, **OF_STRINGS)
+        self._begin()
+
+    def _begin(self) -> None:
+        self._targets, self._words, self._size = list[bytes](), list[str](), 0
+        self._pages = list[tuple[bytes, bytes, int]]()  # source, timestamp, and number of links
+
+    def add(self, run: AnchorRun) -> None:
+        self._targets += run.targets
+        self._words += run.words
+        self._pages.append((run.source, run.timestamp, len(run.words)))
+        self._size += len(b"".join(run.targets)) + len("".join(run.words))
+        if len(self._words) >= self.block or self._size >= self.most_strings:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._pages:
+            sources, timestamps, counts = zip(*self._pages, strict=True)
+            pages = np.repeat(np.arange(len(counts)), counts)
+            target, words = _coded(self._targets), _coded(self._words)
+            rows = _rows_of(pages, target, words)
+            of_pages = [_coded(each).take(pages[rows]) for each in (sources, timestamps)]
+            columns = [target.take(rows), of_pages[0], words.take(rows), of_pages[1]]
+            self._write(pa.table(columns, self.schema))
+            self.rows += len(rows)
+        self._begin()
+
+
+def _coded(values: Sequence[bytes] | Sequence[str]) -> pa.DictionaryArray:
+    return pa.array(values).cast(pa.string()).dictionary_encode()
+
+
+def _rows_of(
+    pages: npt.NDArray[np.int64], target: pa.DictionaryArray, words: pa.DictionaryArray
+) -> npt.NDArray[np.int64]:
+    """The first link of a page with each target and words, of those that have both, in order."""
+    code = pages
+    for column in (target, words):
+        code = code * len(column.dictionary) + column.indices.to_numpy()
+    _, first = np.unique(code, return_index=True)
+    rows = np.sort(first)
+    for column in (target, words):
+        has = np.asarray(pc.greater(pc.binary_length(column.dictionary), 0))
+        rows = rows[has[column.indices.to_numpy()[rows]]]
+    return rows
 
 
 class CapturesWriter(_Writer):

@@ -96,9 +96,8 @@ class EmbeddedEngine(WorkFolder):
         self, tasks: Sequence[ArchiveTask], options: ExtractionOptions
     ) -> Iterator[tuple[ArchiveTask, ArchiveReport]]:
         return extract_archives(
-            tasks, self.path("links"), self.path("captures"), tmp=self.tmp, options=options,
-            processes=self.asked, most=self.memory.extracting(self.processes),
-            on_read=self.on_read,
+            tasks, self.work, tmp=self.tmp, options=options, processes=self.asked,
+            most=self.memory.extracting(self.processes), on_read=self.on_read,
         )  # fmt: skip
 
     def _processes_for(self, parts: Path) -> int:

@@ -30,15 +30,14 @@ from crawlrank.pipeline.engines.embedded.range_extraction import (
     extract,
     works_of,
 )
-from crawlrank.pipeline.steps import ArchiveReport, ArchiveTask
+from crawlrank.pipeline.steps import ArchiveReport, ArchiveTask, datasets_of
 
 ReadWork = Callable[[Work, Tell], ArchiveReport | RangeReport]
 
 
 def extract_archives(
     tasks: Sequence[ArchiveTask],
-    links: Path,
-    captures: Path,
+    folder: Path,
     *,
     tmp: Path,
     options: ExtractionOptions | None = None,
@@ -48,8 +47,8 @@ def extract_archives(
     least: int = LEAST,
     reading: ReadWork = extract,
 ) -> Iterator[tuple[ArchiveTask, ArchiveReport]]:
-    """Each archive as soon as its parts are in the folders links and captures. Nothing is done
-    before the first one is asked for. tasks: of `archive_tasks`.
+    """Each archive as soon as its parts are in the datasets of the folder. Nothing is done before
+    the first one is asked for. tasks: of `archive_tasks`.
 
     tmp: a folder on the same file system. processes: see `worth_starting`. most: processes that
     memory is there for. on_read: called with (bytes read, bytes in total) of all
@@ -62,17 +61,18 @@ def extract_archives(
     processes = worth_starting(processes, sum(sizes.values()))
     processes = min(processes, most or processes)
     progress = _BytesRead(sizes, on_read)
-    prepare()
-    works = _works(tasks, sizes, tmp, options or ExtractionOptions(), processes, least)
-    for folder in (links, captures):
-        folder.mkdir(parents=True, exist_ok=True)
+    options = options or ExtractionOptions()
+    prepare(anchor_text=options.anchor_text)
+    works = _works(tasks, sizes, tmp, options, processes, least)
+    for name in datasets_of(options):
+        (folder / name).mkdir(parents=True, exist_ok=True)
     for work, report in _reports(works, processes, progress, reading):
         task = work.task
         if isinstance(report, Died):  # its parts are not whole: the next run reads it again
             yield task, work.report({}, [], died(report.how))
             continue
-        work.links.replace(links / task.part)
-        work.captures.replace(captures / task.part)
+        for name, path in work.outputs.items():
+            path.replace(folder / name / task.part)
         yield task, report
 
 

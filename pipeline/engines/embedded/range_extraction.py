@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from itertools import groupby
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
@@ -21,16 +21,16 @@ from crawlrank.jobs.kernel.captures.counters import MAX_TYPES, TYPES, require_pa
 from crawlrank.jobs.kernel.captures.extraction import Row, extract_runs
 from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
 from crawlrank.jobs.kernel.errors import BadInput
-from crawlrank.jobs.kernel.formats.rows import Capture, LinkRun
+from crawlrank.jobs.kernel.formats.rows import AnchorRun, Capture, LinkRun
 from crawlrank.jobs.kernel.storage.opening import is_url, name_of, opened
 from crawlrank.jobs.kernel.storage.while_reading import Digesting, digested, reported_position
 from crawlrank.pipeline.data.workers import Died, Tell
-from crawlrank.pipeline.engines.embedded.columns import CapturesWriter, LinksWriter
-from crawlrank.pipeline.steps import ArchiveReport, ArchiveTask
+from crawlrank.pipeline.engines.embedded.columns import AnchorsWriter, CapturesWriter, LinksWriter
+from crawlrank.pipeline.steps import ArchiveReport, ArchiveTask, datasets_of
 
 
 class ArchiveWork(NamedTuple):
-    """What a process needs to extract an archive. tmp: the folder of its links and captures."""
+    """What a process needs to extract an archive. tmp: the folder of its parts of datasets."""
 
     task: ArchiveTask
     tmp: Path
@@ -42,19 +42,17 @@ class ArchiveWork(NamedTuple):
         return name_of(self.task.archive)
 
     @property
-    def links(self) -> Path:
-        return self.tmp / f"links-{self.task.part}"
-
-    @property
-    def captures(self) -> Path:
-        return self.tmp / f"captures-{self.task.part}"
+    def outputs(self) -> dict[str, Path]:
+        """Its part of each dataset."""
+        names = datasets_of(self.options)
+        return {name: self.tmp / f"{name}-{self.task.part}" for name in names}
 
     def report(self, counters: dict[str, int], *results: Any) -> ArchiveReport:
         return ArchiveReport(str(self.task.archive), self.task.part, counters, *results)
 
 
 def extract_archive(work: ArchiveWork, tell: Tell) -> ArchiveReport:
-    """Read an archive and write both its parts, by a process of the pool. tell: called with the
+    """Read an archive and write its parts, by a process of the pool. tell: called with the
     bytes read now and then.
 
     Parts of an archive that could not be read to its end are valid files without rows.
@@ -85,37 +83,51 @@ def extract_items(
     damage: list[list[Any]],
     part: ArchiveRange | None = None,
 ) -> None:
-    """Write the links and captures of an archive, or of part of it. Raises BadInput."""
-    with writers(work, passing=part is not None) as (links, captures):
+    """Write the rows of an archive, or of part of it. Raises BadInput."""
+    with writers(work, passing=part is not None) as output:
         items = extract_runs(stream, work.name, work.options, counters, part=part)
-        _write(items, links, captures, damage)
+        _write(items, output, damage)
+
+
+class Writers(NamedTuple):
+    """anchors: None where they are not asked for."""
+
+    links: LinksWriter
+    captures: CapturesWriter
+    anchors: AnchorsWriter | None
+
+    def append(self, parts: Mapping[str, Path]) -> None:
+        """parts: by dataset."""
+        for name, part in parts.items():
+            getattr(self, name).append(part)
 
 
 @contextmanager
-def writers(
-    work: ArchiveWork, *, passing: bool = False
-) -> Iterator[tuple[LinksWriter, CapturesWriter]]:
+def writers(work: ArchiveWork, *, passing: bool = False) -> Iterator[Writers]:
     """passing: for files that are joined soon."""
-    options = work.options
+    options, paths = work.options, work.outputs
     with (
-        LinksWriter(work.links, dated=options.timestamps, passing=passing) as links,
-        CapturesWriter(work.captures, columns=options.capture_columns, passing=passing) as captures,
+        LinksWriter(paths["links"], dated=options.timestamps, passing=passing) as links,
+        CapturesWriter(
+            paths["captures"], columns=options.capture_columns, passing=passing
+        ) as captures,
+        AnchorsWriter(paths["anchors"], passing=passing)
+        if options.anchor_text
+        else nullcontext() as anchors,
     ):
-        yield links, captures
+        yield Writers(links, captures, anchors)
 
 
-def _write(
-    items: Iterator[Row],
-    links: LinksWriter,
-    captures: CapturesWriter,
-    damage: list[list[Any]],
-) -> None:
+def _write(items: Iterator[Row], output: Writers, damage: list[list[Any]]) -> None:
     for kind, group in groupby(items, type):
         if kind is LinkRun:
             for run in cast(Iterator[LinkRun], group):
-                links.add(run.source, run.targets, run.hop, *run[3:])
+                output.links.add(run.source, run.targets, run.hop, *run[3:])
         elif kind is Capture:
-            captures.add(cast(Iterator[Capture], group))
+            output.captures.add(cast(Iterator[Capture], group))
+        elif kind is AnchorRun and output.anchors:
+            for anchors in cast(Iterator[AnchorRun], group):
+                output.anchors.add(anchors)
         elif kind is Damage:
             for item in group:  # there may be millions in a row
                 if len(damage) < MAX_LISTED:
@@ -238,7 +250,7 @@ def extract(work: Work, tell: Tell) -> ArchiveReport | RangeReport:
 
 
 def extract_range(work: RangeWork, tell: Tell) -> RangeReport:
-    """Read a range and write its links and captures. tell: called with the bytes of it read."""
+    """Read a range and write its parts. tell: called with the bytes of it read."""
     begin, end = work.part.begin, work.part.end
     counters: Counter[str] = Counter()
     damage: list[list[Any]] = []
@@ -278,10 +290,9 @@ def _joined(work: JoinWork) -> ArchiveReport | None:
         return None
     counters: Counter[str] = Counter()
     damage: list[list[Any]] = []
-    with writers(work.archive) as (links, captures):
+    with writers(work.archive) as output:
         for part, report in work.ranges():
-            links.append(part.output.links)
-            captures.append(part.output.captures)
+            output.append(part.output.outputs)
             for name, count in report.counters.items():
                 counters[name] += count
             damage += report.damage[: MAX_LISTED - len(damage)]
@@ -291,5 +302,5 @@ def _joined(work: JoinWork) -> ArchiveReport | None:
 
 
 def remove_output(work: RangeWork) -> None:
-    for path in (work.output.links, work.output.captures):
+    for path in work.output.outputs.values():
         path.unlink(missing_ok=True)

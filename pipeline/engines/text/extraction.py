@@ -28,10 +28,9 @@ from crawlrank.pipeline.engines.text.steps import (
     archive_reports,
     writable_names,
 )
-from crawlrank.pipeline.steps import ArchiveReport, ArchiveTask
+from crawlrank.pipeline.steps import ArchiveReport, ArchiveTask, datasets_of
 from crawlrank.pipeline.workfolder.dataset_store import DatasetStore
 from crawlrank.pipeline.workfolder.manifest import fingerprint
-from crawlrank.pipeline.workfolder.work_folder import OF_ARCHIVES
 
 ARCHIVES_A_JOB = 4  # archives for each process in one job, so that a kill costs no more than these
 
@@ -58,14 +57,15 @@ def _extract(
 ) -> Iterator[ExtractedArchive]:
     by_path = {str(task.archive): task for task in tasks}
     with launcher.scratch("extract-links") as tmp:
-        links, captures = tmp / "links", tmp / "captures"
+        outputs = {name: tmp / name for name in datasets_of(options)}
         names = writable_names([task.archive for task in tasks], tmp)
-        args, side = options.arguments(), {"captures": captures}
-        outcome = launch(ExtractLinks, list(names), links, launcher, args, side)
+        links, *_ = outputs.values()
+        side = {name: folder for name, folder in outputs.items() if folder != links}
+        outcome = launch(ExtractLinks, list(names), links, launcher, options.arguments(), side)
         for report in archive_reports(outcome, names):
             task = by_path[report.path]
-            store.put_file(links / report.part, f"links/{task.part}")
-            store.put_file(captures / report.part, f"captures/{task.part}")
+            for name, folder in outputs.items():
+                store.put_file(folder / report.part, f"{name}/{task.part}")
             yield task, report
 
 
@@ -126,8 +126,7 @@ class ClusterExtraction(NamedTuple):
         """The reports of a job, which writes its datasets to folders of the name `part`."""
         named = {absolute(task.archive): task for group in groups for task in group}
         lists = [[absolute(task.archive) for task in group] for group in groups]
-        links, captures = (stores.join(self.data, name, part) for name in OF_ARCHIVES)
-        outcome = self._launch(lists, links, captures, self._tolerant(len(groups)))
+        outcome = self._launch(lists, self.data, part, self._tolerant(len(groups)))
         names = {name: task.archive for name, task in named.items()}
         tasks = {str(task.archive): task for task in named.values()}
         reports = archive_reports(outcome, names)
@@ -136,18 +135,20 @@ class ClusterExtraction(NamedTuple):
     def _require_cluster(self) -> None:
         """Raise JobFailed where a task without archives fails, too."""
         with self.launcher.workplace("no-archives") as folder:
-            links, captures = (stores.join(folder, name) for name in OF_ARCHIVES)
-            self._launch([[]], links, captures, [])
+            self._launch([[]], folder, "none", [])
 
     def _launch(
-        self, lists: list[list[str]], links: PathOrUrl, captures: PathOrUrl, args: list[str]
+        self, lists: list[list[str]], data: PathOrUrl, part: str, args: list[str]
     ) -> Outcome:
+        """data: the folder of the datasets, in which each is extended by a folder `part`."""
+        links, *side = datasets_of(self.options)
         with self.launcher.scratch("archives") as folder:
             listed = folder / "archives.txt"
             listed.write_text("".join(f"{json.dumps(names)}\n" for names in lists))
             args = [*self.options.arguments(), "--listed", *args]
-            side = {"captures": captures}
-            return launch(ExtractLinks, [listed], links, self.launcher, args, side)
+            outputs = {name: stores.join(data, name, part) for name in side}
+            main = stores.join(data, links, part)
+            return launch(ExtractLinks, [listed], main, self.launcher, args, outputs)
 
     def _tolerant(self, tasks: int) -> list[str]:
         """Options for a job to continue where few of its tasks fail; only Hadoop has them."""

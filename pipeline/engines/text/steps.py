@@ -68,7 +68,7 @@ def extract_links(
     anchors: where the words of links go, if they are asked for. tables: write Parquet to outputs
     that are folders. The names of files say their format.
     """
-    options = (options or ExtractionOptions())._replace(anchors=anchors is not None)
+    options = (options or ExtractionOptions())._replace(anchor_text=anchors is not None)
     if options.pdf:
         require_reader()
     with working_beside(links, launcher) as beside:

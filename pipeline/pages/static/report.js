@@ -29,8 +29,8 @@ function timestamp(value) {
 }
 
 /** The columns of a row of data.best, in its order; why: [number of the URI, what it gives]. The last
- * two are absent where neither is known. */
-const [URI, POSITION, SCORE, CLASS, INLINKS, OUTLINKS, CAPTURES, LAST, WHY, TITLE, REPLAY] = d3.range(11);
+ * three are absent where none is known. */
+const [URI, POSITION, SCORE, CLASS, INLINKS, OUTLINKS, CAPTURES, LAST, WHY, TITLE, REPLAY, CALLED] = d3.range(12);
 
 /** The title of a page, and a link to a replay of its capture, in an element; none without both. */
 function described(row) {
@@ -40,9 +40,14 @@ function described(row) {
   return shown.length ? [element("span", { class: "described" }, ...shown)] : [];
 }
 
+/** What links call a page, in an element; none where that is not known. */
+function called(row) {
+  return row[CALLED] ? [element("p", { class: "called" }, "called ", element("bdi", {}, printable(row[CALLED])))] : [];
+}
+
 /** A page with the links that give it most: the first one in sight. */
 function pageCell(row) {
-  const link = element("div", {}, pageLink(data.uris[row[URI]]), ...described(row));
+  const link = element("div", {}, pageLink(data.uris[row[URI]]), ...described(row), ...called(row));
   const items = row[WHY].map(([uri, gives]) => element("li", {}, `${number(gives)} from `, pageLink(data.uris[uri])));
   if (!items.length) return link;
   const more = items.length === 1 ? [] : [element("details", {},
@@ -78,7 +83,7 @@ function column(name, show, options = {}) {
 function page(uri, kind, row) {
   if (kind === "display") return pageCell(row);
   const names = kind === "filter" ? [uri, ...row[WHY].map(([source]) => source)] : [uri];
-  const text = [...names.map((each) => data.uris[each][0]), row[TITLE] ?? ""].join(" ");
+  const text = [...names.map((each) => data.uris[each][0]), row[TITLE] ?? "", row[CALLED] ?? ""].join(" ");
   return kind === "filter" ? asFiltered(text) : text;
 }
 

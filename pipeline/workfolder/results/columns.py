@@ -22,6 +22,7 @@ from crawlrank.pipeline.data.scores_file import (
 from crawlrank.pipeline.ranking.inputs import LINK_WEIGHT, parsed_link_weights
 from crawlrank.pipeline.workfolder.results.finished import (
     WEIGHED,
+    WORDED,
     Finished,
     Incoming,
     LinksOfNodes,
@@ -45,6 +46,7 @@ class FinishedColumns(Finished):
                 f"SELECT source, target FROM '{self.folder('links')}/*.parquet' WHERE hop = 'R'"
             ),
             "kept": lambda: f"SELECT source, target, hop FROM '{self.folder('links')}/*.parquet'",
+            "worded": lambda: f"SELECT {WORDED} FROM '{self.folder('anchors')}/*.parquet'",
             "ranked": lambda: (
                 f"SELECT id AS ord, score, captures > 0 AS captured FROM {table('scores')}"
             ),

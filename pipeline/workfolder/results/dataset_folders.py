@@ -19,6 +19,7 @@ from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.formats.side_lines import download
 from crawlrank.jobs.kernel.storage import stores
 from crawlrank.jobs.kernel.storage.opening import as_path_or_url, size_of
+from crawlrank.pipeline.steps import OF_ARCHIVES
 from crawlrank.pipeline.workfolder.archive_identity import digest_of
 from crawlrank.pipeline.workfolder.dataset_store import (
     NEAR,
@@ -35,7 +36,7 @@ from crawlrank.pipeline.workfolder.manifest import (
     require_manifest,
 )
 from crawlrank.pipeline.workfolder.rankings import require_current
-from crawlrank.pipeline.workfolder.work_folder import OF_ARCHIVES, OF_RANKING
+from crawlrank.pipeline.workfolder.work_folder import OF_RANKING
 
 EXTRACT, ARCHIVES = "extract-links", "archives"
 AGAIN = "Run `crawlrank run` again with the same archives and options: it makes it anew."

@@ -13,6 +13,8 @@ The views, each with the name of the folder before it (`a_mapped`):
     degrees  key, links_in, links_out: of nodes, in the graph
     redirected  source, target: the redirects among the links that count
     kept     source, target, hop: the links of captures that count
+    worded   target, source, words, timestamp: of links that have words; only in a folder that was
+             made with `--anchor-text`
     weighed  ord, links, captures: what ties by links order them by before
 
 A view is made when it is first asked for, so that only those datasets are read, and brought from a
@@ -31,7 +33,7 @@ from typing import Any, NamedTuple
 import duckdb
 import pyarrow as pa
 
-from crawlrank.jobs.kernel.formats.datasets import CAPTURES
+from crawlrank.jobs.kernel.formats.datasets import ANCHORS, CAPTURES
 from crawlrank.pipeline.data.csr import Csr
 from crawlrank.pipeline.data.graph import Floats, Mask, Positions, Targets
 from crawlrank.pipeline.ranking.bounds import Bounds, bounds_of, digits_for, relative_bound
@@ -54,6 +56,7 @@ WEIGHED = """
     (SELECT key, sum(links)::BIGINT AS links, sum(captures)::BIGINT AS captures FROM {uris}
      GROUP BY key) u USING (key)
 """
+WORDED = ", ".join(ANCHORS.columns)
 NO_FOLDS = "SELECT '' AS key, '' AS target_key, '' AS kind, 0 AS hops WHERE false"
 
 
@@ -180,6 +183,11 @@ class Finished(ABC):
     def has_titles(self) -> bool:
         """Whether the run was asked for titles of pages."""
         return bool(self.parameters.get("--titles"))
+
+    @property
+    def has_anchors(self) -> bool:
+        """Whether the run was asked for the words of links."""
+        return bool(self.parameters.get("--anchor-text"))
 
     @property
     def capture_columns(self) -> dict[str, str]:

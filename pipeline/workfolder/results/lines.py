@@ -71,6 +71,12 @@ KEPT = """
 """
 
 
+WORDS_OF_LINKS = """
+    SELECT field[1] AS target, field[2] AS source, field[3] AS words, field[4] AS timestamp FROM
+    (SELECT string_split(line, chr(9)) AS field FROM {lines})
+"""
+
+
 class FinishedLines(Finished):
     def queries(self) -> dict[str, Callable[[], str]]:
         table = self._table
@@ -85,6 +91,7 @@ class FinishedLines(Finished):
             "visited": lambda: VISITED.format(lines=self._lines("captures")),
             "redirected": lambda: REDIRECTED.format(lines=self._lines("links")),
             "kept": lambda: KEPT.format(lines=self._lines("links")),
+            "worded": lambda: WORDS_OF_LINKS.format(lines=self._lines("anchors")),
             "ranked": lambda: (
                 "SELECT s.key AS ord, s.score AS score, c.key IS NOT NULL AS captured"
                 f" FROM {table('scores')} s LEFT JOIN"

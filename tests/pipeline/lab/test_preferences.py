@@ -67,7 +67,7 @@ def test_words_of_links(work: Path, anchors: Path, tmp_path: Path) -> None:
     asked = CrawlPreferences(words=((str(tmp_path / "words.txt"), 3.0),), anchors=anchors)
     favour = crawled_web(work, asked).favour
     assert favour is not None
-    linked = {target for target, _, words in lines if word in words.split()}
+    linked = {target for target, _, words, _ in lines if word in words.split()}
     assert 0 < (favour == 3).sum() <= len(linked)
     assert set(favour.tolist()) <= {1.0, 3.0}
 

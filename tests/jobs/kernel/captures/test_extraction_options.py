@@ -52,7 +52,7 @@ OTHER = ExtractionOptions(
     7,
     timestamps=True,
     canonical=True,
-    anchors=True,
+    anchor_text=True,
     validators=True,
     titles=True,
 )
@@ -60,7 +60,7 @@ OTHER = ExtractionOptions(
 
 def test_the_job_takes_what_the_pipeline_gives() -> None:
     assert OTHER.arguments() == [
-        *("--forms", "--pdf", "--timestamps", "--canonical", "--anchors", "--validators"),
+        *("--forms", "--pdf", "--timestamps", "--canonical", "--anchor-text", "--validators"),
         "--titles",
         *("--outlinks", "both", "--links", "all", "--nofollow", "drop"),
         *("--max-record", "1048576", "--max-links-per-page", "7"),
@@ -79,5 +79,5 @@ def test_every_option_marks_an_extraction() -> None:
 
 
 def test_folders_made_before_there_were_some_options_stay_good() -> None:
-    later = {"--timestamps", "--canonical", "--anchors", "--validators", "--titles"}
+    later = {"--timestamps", "--canonical", "--anchor-text", "--validators", "--titles"}
     assert not later & ExtractionOptions().parameters().keys()

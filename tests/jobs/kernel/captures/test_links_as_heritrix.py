@@ -75,7 +75,7 @@ def test_queries(charset: str, software: str | None, declared: str, tmp_path: Pa
     asked = "utf-8" if software == HERITRIX else codec
     expected = f"{PAGE}?q={quote(text.encode(asked))}".encode()
     assert targets(path) == [expected]
-    assert targets(path, anchors=True) == [expected]
+    assert targets(path, anchor_text=True) == [expected]
 
 
 @pytest.mark.parametrize(

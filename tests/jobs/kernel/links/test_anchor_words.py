@@ -1,4 +1,4 @@
-"""The words of links: what is read, in which charset, and how much."""
+"""The words of links: what is read, in which charset, and how much; by a scan, and by a parser."""
 
 from __future__ import annotations
 
@@ -10,17 +10,32 @@ import pytest
 from support.crawls import INLINE, ok, write_warc
 from support.growth import assert_linear
 
-from crawlrank.jobs.kernel.links.html_links import LONGEST_WORDS, anchor_words
+from crawlrank.jobs.kernel.links.html_documents import HtmlOptions
+from crawlrank.jobs.kernel.links.html_links import WordsOfLinks, document_links, html_document
+from crawlrank.jobs.kernel.markup.link_words import LONGEST_WORDS
 
 PAGE = "http://a.example/d/p.html"
+
+
+def read(
+    body: bytes, content_type: str, *, scanned: bool = True, most: int = 10**6
+) -> list[tuple[bytes, str]]:
+    options, words = HtmlOptions(words=True, scanned=scanned), WordsOfLinks()
+    page = html_document(body, content_type, Counter(), options)
+    for _ in document_links(page, PAGE, Counter(), {}, most, words):
+        pass
+    pairs = [pair for group in words for pair in zip(*group, strict=True)]
+    return [pair for pair in dict.fromkeys(pairs) if all(pair)]
 
 
 def words_of(
     html: str | bytes, content_type: str = "text/html; charset=utf-8"
 ) -> list[tuple[str, str]]:
     body = html if isinstance(html, bytes) else html.encode()
-    found = anchor_words(body, PAGE, content_type, Counter())
-    return [(target.decode(), words) for target, words in found]
+    words = read(body, content_type)
+    assert read(body, content_type, scanned=False) == words
+    assert read(body, content_type, most=1) == words  # each reference by itself
+    return [(target.decode(), text) for target, text in words]
 
 
 @pytest.mark.parametrize(
@@ -68,13 +83,11 @@ def test_long_words_are_cut() -> None:
     (b"", b"\xff", 10_000),
 ])  # fmt: skip
 def test_hostile_pages_take_linear_time(begin: bytes, some: bytes, count: int) -> None:
-    def read(count: int) -> None:
-        page, counters = begin + some * count, Counter[str]()
-        found = list(anchor_words(page, PAGE, "text/html", counters))
-        assert found or counters["skipped.anchors"] or page[:1] == b"\xff" or b"w" not in page
-        assert all(len(words) <= LONGEST_WORDS for _, words in found)
+    def read_many(count: int) -> None:
+        words = read(begin + some * count, "text/html")
+        assert all(len(text) <= LONGEST_WORDS for _, text in words)
 
-    assert_linear(read, count)
+    assert_linear(read_many, count)
 
 
 def test_the_command(tmp_path: Path) -> None:
@@ -88,9 +101,14 @@ def test_the_command(tmp_path: Path) -> None:
     for name in ("a.txt", "a.parquet", "anchors"):
         assert "anchors" in ok(*words, "--anchors", path(name)).err
         assert links.read_bytes() == without
-    assert pq.read_table(path("a.parquet")).column_names == ["target", "source", "words"]
+    assert pq.read_table(path("a.parquet")).column_names == [
+        "target",
+        "source",
+        "words",
+        "timestamp",
+    ]
     for part in (path("a.txt"), *path("anchors").iterdir()):
         (line,) = part.read_text().splitlines()
-        target, source, text = line.split("\t")
+        target, source, text, _ = line.split("\t")
         assert (target, source) == ("http://a.example/x", "http://a.example/")
         assert text

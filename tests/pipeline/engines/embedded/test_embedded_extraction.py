@@ -54,7 +54,7 @@ def extracted(
     tmp = work / "tmp"
     tmp.mkdir(parents=True)
     found = extract_archives(
-        tasks_of(*paths), work / "links", work / "captures", tmp=tmp,
+        tasks_of(*paths), work, tmp=tmp,
         options=ExtractionOptions(**options), processes=processes,
         on_read=lambda *far: read.append(far), least=least, reading=reading,
     )  # fmt: skip

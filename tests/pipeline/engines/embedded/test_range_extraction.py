@@ -23,7 +23,7 @@ from crawlrank.pipeline.steps import ArchiveReport
 from crawlrank.pipeline.workfolder.archives import archive_tasks, given_archives
 
 ARC, WARC = SAMPLES / "aut-example.arc.gz", SAMPLES / "aut-example.warc.gz"
-MUCH = {"links": "all", "timestamps": True, "validators": True}
+MUCH = {"links": "all", "timestamps": True, "validators": True, "anchor_text": True}
 
 
 def in_ranges(work: Work, tell: Tell) -> Any:
@@ -41,7 +41,7 @@ def extracted(
     tmp = folder / "tmp"
     tmp.mkdir(parents=True)
     answers = extract_archives(
-        archive_tasks(given_archives(paths)), folder / "links", folder / "captures", tmp=tmp,
+        archive_tasks(given_archives(paths)), folder, tmp=tmp,
         options=ExtractionOptions(**options), on_read=lambda done, _: read.append(done), **how,
     )  # fmt: skip
     reports = {report.path: report for _, report in answers}
@@ -51,7 +51,7 @@ def extracted(
 
 def same(one: Path, other: Path, reports: dict[str, ArchiveReport]) -> None:
     for report in reports.values():
-        for dataset in ("links", "captures"):
+        for dataset in {path.name for path in one.iterdir()} - {"tmp"}:
             tables = [pq.read_table(folder / dataset / report.part) for folder in (one, other)]
             assert tables[0].to_pylist() == tables[1].to_pylist()
 
