@@ -38,7 +38,7 @@ class NumberRange(NamedTuple):
 class PageFile(NamedTuple):
     """An option that takes a file of pages. lines: its reader in run/rank_step.py."""
 
-    lines: Literal["weights", "seeds", "seeds.txt", "relevance"]
+    lines: Literal["weights", "seeds", "seeds.txt", "relevance", "words"]
 
 
 class ParsedText(NamedTuple):
@@ -131,6 +131,18 @@ RELEVANCE = _pages(
 )
 SEEDS_FILE = _pages("--from-seeds-file", "seeds.txt", "the same from Heritrix's seeds.txt.")
 
+#: the option's value is a TopicWords. For the graph: how much each page is of the topic
+WORDS: RankingInput[Floats | None] = RankingInput(
+    "--words",
+    "weights",
+    "words and phrases of the topic, one a line, with a tab before a weight; needs the words of"
+    " links (--anchor-text).",
+    PageFile("words"),
+    None,
+    validated=False,
+    recorded=lambda words: words.mark,
+)
+TOPIC = "topic"  # among the inputs of a Problem, what goes with WORDS: a TopicLinks
 PERTURB = RankingInput[float](
     "--perturb",
     "perturb",
@@ -260,6 +272,6 @@ COMBINE_BY = RankingInput[CombineBy](
 
 #: all inputs, in the order of help
 INPUTS: tuple[RankingInput[Any], ...] = (
-    *(COMBINE, COMBINE_BY, TELEPORT, SEEDS, RELEVANCE, SEEDS_FILE, PERTURB, LINK_WEIGHT),
+    *(COMBINE, COMBINE_BY, TELEPORT, SEEDS, RELEVANCE, SEEDS_FILE, WORDS, PERTURB, LINK_WEIGHT),
     *(SITE_BY, SITE_WEIGHT, LOG2M),
 )

@@ -22,6 +22,7 @@ from crawlrank.pipeline.ranking.inputs import (
     SITE_BY,
     SITE_WEIGHT,
     TELEPORT,
+    WORDS,
     RankingInput,
 )
 from crawlrank.pipeline.steps import EMBEDDED
@@ -155,6 +156,14 @@ METHODS = {
             jobs="pagerank",
             inputs=(SEEDS, SEEDS_FILE, LINK_WEIGHT),
             needs=True,
+        ),
+        Method(
+            "topic",
+            "PageRank of a topic",
+            "crawlrank.pipeline.ranking.topic",
+            inputs=(WORDS,),
+            needs=True,
+            of_links=False,
         ),
         Method(
             "hits",

@@ -34,9 +34,10 @@ class Problem:
     the names in inputs.py. state: the state of an interrupted run on the same graph, with the same
     inputs and to the same kind of stop. block: edges, or nodes, that a thread passes at once.
 
-    Inputs are `weights`, float64[N], at least 0: how often a reader starts at each page, or its
-    relevance; `perturb`, a number; `sites`, a SiteGraph; `links`, a WeightedLinks; `combined`,
-    float64[N], the scores of a ranking that is made of others.
+    Inputs are `weights`, float64[N], at least 0: how often a reader starts at each page, its
+    relevance, or how much it is of a topic; `topic`, a TopicLinks; `perturb`, a number; `sites`, a
+    SiteGraph; `links`, a WeightedLinks; `combined`, float64[N], the scores of a ranking that is
+    made of others.
     """
 
     csr: Csr

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.formats.rows import MAX_EXAMPLES
 from crawlrank.pipeline.data.graph import Floats
@@ -21,6 +23,7 @@ from crawlrank.pipeline.ranking.bounds import rounded
 from crawlrank.pipeline.ranking.combination import combine
 from crawlrank.pipeline.ranking.inputs import (
     COMBINE_BY,
+    TOPIC,
     Combination,
     CombineBy,
     PageFile,
@@ -28,6 +31,8 @@ from crawlrank.pipeline.ranking.inputs import (
 )
 from crawlrank.pipeline.ranking.methods import METHODS
 from crawlrank.pipeline.ranking.options import Round
+from crawlrank.pipeline.ranking.topic import TopicLinks
+from crawlrank.pipeline.ranking.topic_words import TopicWords
 from crawlrank.pipeline.run.step_state import StepState
 from crawlrank.pipeline.steps import RANK, StepEntry
 from crawlrank.pipeline.workfolder.dataset_store import DatasetRecord
@@ -36,12 +41,14 @@ from crawlrank.pipeline.workfolder.rankings import parts_of, ranking_folder
 from crawlrank.pipeline.workfolder.results.dataset_folders import finished_manifest
 from crawlrank.pipeline.workfolder.results.finished import Finished
 from crawlrank.pipeline.workfolder.results.opened import open_finished, opened, temporary_database
+from crawlrank.pipeline.workfolder.results.topics import topic_of
 from crawlrank.pipeline.workfolder.results.weights import weights_of
 from crawlrank.pipeline.workfolder.weight_files import (
     read_heritrix_seeds,
     read_relevance,
     read_seeds,
     read_weights,
+    read_words,
 )
 
 
@@ -92,6 +99,10 @@ class RankStep:
                 unnamed = self.method.unnamed
                 to = (work, self.manifest, value, unnamed, options.memory)
                 inputs[each.name], entry = weights_by_id(*to)
+            if isinstance(value, TopicWords):
+                inputs[each.name], inputs[TOPIC], entry = topic_by_id(
+                    work, self.manifest, value, options.memory
+                )
             if isinstance(value, Combination):
                 how = given[COMBINE_BY]
                 inputs[each.name] = combined_scores(work.parents[1], value, how, options.memory)
@@ -148,6 +159,22 @@ def weights_by_id(
         counters["dropped.not-utf8-seeds"] = weights.damaged
         examples += [f"not-utf8-seeds\t{where}" for where in weights.damaged_lines]
     return column, {"counters": counters, "examples": examples}
+
+
+def topic_words(path: Path) -> TopicWords:
+    """The words in the file of an option. Raises BadInput."""
+    phrases = read_words(path)
+    return TopicWords(tuple(phrases), fingerprint(phrases))
+
+
+def topic_by_id(
+    work: Path, manifest: Manifest, words: TopicWords, memory: Memory | None
+) -> tuple[Floats, TopicLinks, StepEntry]:
+    """As of `topic_of`, and what the manifest says of it. Raises BadInput."""
+    with temporary_database((memory or half_of_machine()).budget) as (db, near):
+        pages, links = topic_of(opened(work, manifest, db, near, "topic"), words)
+    counters = {"topic.pages": int(np.count_nonzero(pages)), "topic.links": len(links.sources)}
+    return pages, links, {"counters": counters}
 
 
 def combination(work: Path, label: str, weights: Mapping[str, float]) -> Combination:

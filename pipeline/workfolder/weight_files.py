@@ -32,9 +32,11 @@ from crawlrank.jobs.kernel.formats.reading import is_utf_16, read_lines
 from crawlrank.jobs.kernel.keys.heritrix_form import HeritrixRejects, heritrix_form
 from crawlrank.jobs.kernel.storage.opening import require_file, require_text
 from crawlrank.pipeline.ranking.inputs import WeightLine
+from crawlrank.pipeline.ranking.topic_words import folded
 
 SHAPE = "a page and its weight, with a tab or blanks between them"
 ALONE = "one page a line, without a weight"
+TAB = "Write a word or phrase a line, and a tab before its weight."
 _SAVE = "Save it as plain text in UTF-8."
 NUMBER = "a decimal number of at least 0 such as 3 or 0.5"
 
@@ -103,6 +105,33 @@ def read_heritrix_seeds(path: Path, damaged: list[int] | None = None) -> list[We
             with contextlib.suppress(HeritrixRejects):
                 lines.add(WeightLine(number, heritrix_form(uri), 1.0))
     return lines.checked("seeds")
+
+
+def read_words(path: Path) -> list[tuple[str, float]]:
+    """Words and phrases of a topic as `folded` has them, with their weights: one a line, with a tab
+    before the weight, which is 1 otherwise. `#` at the start of a line begins a comment.
+
+    Raises BadInput with file and line for a phrase without a word or with two weights, and for
+    another weight than a finite number above 0; and for a file without any.
+    """
+    phrases: dict[str, float] = {}
+    for number, text in numbered_texts(path, "a text file with a word or phrase a line"):
+        if not text.strip() or text.startswith("#"):
+            continue
+        where = f"{path}, line {number}"
+        require_utf_8(where, text)
+        phrase, _, weight = text.rstrip().partition("\t")
+        if not (words := folded(phrase)):
+            raise BadInput(where, f"{phrase!r}, which has no letter or digit", "a word or phrase")
+        value = float(weight) if _DECIMAL(weight or "1") and weight else 1.0 if not weight else 0.0
+        if not 0 < value < math.inf:
+            raise BadInput(where, f"the weight {weight!r}", "a finite number above 0", TAB)
+        if words in phrases:
+            raise BadInput(where, f"{phrase!r} once more", "each word or phrase once", TAB)
+        phrases[words] = value
+    if not phrases:
+        raise BadInput(str(path), "no word", "words and phrases, one a line")
+    return [*phrases.items()]
 
 
 def numbered_texts(

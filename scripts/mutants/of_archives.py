@@ -24,6 +24,7 @@ WEB = "tests/jobs/kernel/storage/web/test_web_files.py"
 WEB_RUNS = "tests/runs/archives/test_web_archives.py"
 WORDS = "tests/jobs/kernel/markup/test_link_words.py"
 TEXTS = "tests/pipeline/analysis/test_anchor_texts.py"
+TOPIC = "tests/pipeline/ranking/topic/test_topic.py"
 RECEIVED = "tests/runs/archives/test_received_archives.py"
 
 EDITS: dict[str, tuple[Edit, ...]] = {
@@ -334,6 +335,20 @@ EDITS: dict[str, tuple[Edit, ...]] = {
             "if of_links and self._left_out:",
             "if False:",
             f"{TEXTS}::test_links_that_are_left_out_have_no_words",
+        ),
+        Edit(
+            "what-links-of-a-topic-pass-is-not-added",
+            "pipeline/ranking/topic.py",
+            "weights[begin] += boosts[k]",
+            "weights[begin] = boosts[k]",
+            f"{TOPIC}::test_scores_are_within_their_bounds",
+        ),
+        Edit(
+            "parts-of-words-are-of-a-topic",
+            "pipeline/ranking/topic_words.py",
+            "for phrase, weight in self.phrases if phrase in words",
+            "for phrase, weight in self.phrases if phrase.strip() in words",
+            f"{TOPIC}::test_phrases_are_words_that_follow_each_other",
         ),
     ),
 }

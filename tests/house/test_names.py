@@ -19,8 +19,8 @@ OF_REPORTS = {("pipeline/analysis/compare/diff.py", "place")}
 MOST_LINES = 40  # of a function
 #: kernels whose length is one formula
 LONG = {"greedy", "image"}
-#: a signature of sixty options, which is the reference of `crawlrank.run`
-LONG_SIGNATURES = {("pipeline/library/command_functions.py", "run")}
+#: signatures of many options, which are the reference of `crawlrank.run` and `rank`
+LONG_SIGNATURES = {("pipeline/library/command_functions.py", name) for name in ("run", "rank")}
 
 
 def types_of(tree: ast.Module) -> Iterator[str]:

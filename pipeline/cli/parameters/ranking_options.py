@@ -14,6 +14,7 @@ from crawlrank.pipeline.cli.parameters.groups import Command, Decorator, grouped
 from crawlrank.pipeline.cli.parameters.options import OUTPUT
 from crawlrank.pipeline.ranking.inputs import (
     INPUTS,
+    WORDS,
     NumberRange,
     PageFile,
     PageWeights,
@@ -74,6 +75,10 @@ def _given(**values: Any) -> dict[str, Any]:
 
 
 def _value(each: RankingInput[Any], value: Any) -> Any:
+    if each is WORDS:
+        from crawlrank.pipeline.run.rank_step import topic_words  # slow to import
+
+        return topic_words(value)
     return _weights(each.accepts, value) if isinstance(each.accepts, PageFile) else value
 
 

@@ -28,12 +28,13 @@ from crawlrank.pipeline.data.graph import Floats
 from crawlrank.pipeline.data.memory import LOOPS, require_memory
 from crawlrank.pipeline.data.scores_file import DUMMY, SCORES, WEIGHTS
 from crawlrank.pipeline.engines.contract import Ranking
-from crawlrank.pipeline.ranking.inputs import LINK_WEIGHT
+from crawlrank.pipeline.ranking.inputs import LINK_WEIGHT, TOPIC
 from crawlrank.pipeline.ranking.options import Round
 from crawlrank.pipeline.ranking.solution import Problem, Solution, State
 
 NODE_BYTES = 44  # three columns of scores, offsets and outdegrees, and a checkpoint
 LINK_BYTES = 28  # more with weighted links: hosts twice, what their weights sum to, and a count
+EDGE_BYTES = 8  # more for each edge with links of a topic: its weight
 INTERVAL = 10.0
 PIECE = 1 << 24
 
@@ -57,7 +58,8 @@ def rank(
     Raises NotConverged with the scores in `output`, and JobFailed as the method does.
     """
     method, stop, inputs = ranking.method, ranking.stop, ranking.inputs
-    require_memory("page-rank", csr.nodes, _node_bytes(inputs), budget, fixed=LOOPS)
+    fixed = LOOPS + (EDGE_BYTES * csr.edges if TOPIC in inputs else 0)
+    require_memory("page-rank", csr.nodes, _node_bytes(inputs), budget, fixed=fixed)
     fingerprint = _fingerprint(ranking, csr, threads)
     saved = time.monotonic()
 

@@ -35,7 +35,7 @@ import numpy as np
 from crawlrank.jobs.kernel.machine.machine_code import loop
 from crawlrank.jobs.kernel.rank.array_types import two_sum
 from crawlrank.jobs.kernel.rank.plain_round import DOUBT, UNIT
-from crawlrank.pipeline.data.csr import Offsets
+from crawlrank.pipeline.data.csr import Ids, Offsets
 from crawlrank.pipeline.data.graph import Floats, Positions
 
 _ADDRESS = re.compile(r"[0-9]+(?:\.[0-9]+){3}", re.ASCII).fullmatch
@@ -109,7 +109,7 @@ class SiteGraph:
 
 
 @loop
-def outweights(sources: Positions, weights: Floats, sums: Floats) -> None:
+def outweights(sources: Ids | Positions, weights: Floats, sums: Floats) -> None:
     """Add the weight of each edge to the sum of its source."""
     for k in range(len(sources)):
         sums[sources[k]] += weights[k]
@@ -117,7 +117,7 @@ def outweights(sources: Positions, weights: Floats, sums: Floats) -> None:
 
 @loop
 def weighted_flow(
-    sources: Positions, weights: Floats, y: Floats, begin: int, end: int
+    sources: Ids | Positions, weights: Floats, y: Floats, begin: int, end: int
 ) -> tuple[float, float]:
     """The sum of w y over edges in two parts, wrong by less than (edges * UNIT)^2 of itself, but
     for the rounding of each product."""
@@ -139,43 +139,46 @@ def shared(scores: Floats, totals: Floats, y: Floats) -> None:
 @loop
 def weighted_sweep(
     offsets: Offsets,
-    sources: Positions,
+    sources: Ids | Positions,
     weights: Floats,
     totals: Floats,
-    base: float,
+    base: Floats,
     damping: float,
     y: Floats,
     then: Floats,
     scores: Floats,
 ) -> None:
     """New scores, and their y into `then`: with another array a plain round, with y itself a sweep
-    of Gauss and Seidel."""
+    of Gauss and Seidel. base: float64[1] for all, or float64[S]."""
+    each = len(base) > 1
     for i in range(len(totals)):
         high, low = weighted_flow(sources, weights, y, offsets[i], offsets[i + 1])
-        scores[i] = base + damping * (high + low)
+        scores[i] = base[i if each else 0] + damping * (high + low)
         then[i] = scores[i] / totals[i] if totals[i] > 0.0 else 0.0
 
 
 @loop
 def weighted_residual(
     offsets: Offsets,
-    sources: Positions,
+    sources: Ids | Positions,
     weights: Floats,
-    base: float,
+    base: Floats,
     damping: float,
     y: Floats,
     scores: Floats,
 ) -> tuple[float, float]:
-    """With the doubt about each r_i of r = base + damping A x - x, |r|_1 and max |r_i|.
+    """With the doubt about each r_i of r = base + damping A x - x, |r|_1 and max |r_i|. base: as
+    of `weighted_sweep`.
 
     The doubt: W_s and y_s, the product with w_st, its sum, the product with the damping and the
     last sum round, and damping and base may be no doubles. Whole weights have an exact W_s below
     2^53. That is 8 roundings of what each edge adds; DOUBT, 10 roundings, is ample.
     """
     absolute, largest = 0.0, 0.0
+    each = len(base) > 1
     for i in range(len(scores)):
         high, low = weighted_flow(sources, weights, y, offsets[i], offsets[i + 1])
-        score = base + damping * (high + low)
+        score = base[i if each else 0] + damping * (high + low)
         edges = float(offsets[i + 1] - offsets[i])
         doubt = (DOUBT + (edges * UNIT) ** 2) * (score + scores[i])
         off = abs(score - scores[i]) + doubt

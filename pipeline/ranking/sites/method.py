@@ -62,13 +62,13 @@ def solve(problem: Problem) -> Solution:
 
 def _sweep(sites: SiteGraph, y: Floats, then: Floats, scores: Floats) -> None:
     edges = (sites.offsets, sites.sources, sites.weights)
-    weighted_sweep(*edges, sites.outweights, RECIPE.base, RECIPE.damping, y, then, scores)
+    weighted_sweep(*edges, sites.outweights, base(None), RECIPE.damping, y, then, scores)
 
 
 def _entry(problem: Problem, sites: SiteGraph, y: Floats, scores: Floats, number: int) -> Round:
     """The entry of a round that has left these scores."""
     edges = (sites.offsets, sites.sources, sites.weights)
-    l1, largest = weighted_residual(*edges, RECIPE.base, RECIPE.damping, y, scores)
+    l1, largest = weighted_residual(*edges, base(None), RECIPE.damping, y, scores)
     eta = largest / RECIPE.base * ROUNDING
     certificate = min(
         eta / (1 - eta) if eta < 1 else math.inf, eta * (sites.nodes + 1) / RECIPE.base

@@ -18,6 +18,8 @@ PAGES = {
     "other.txt": "http://a.example/news 0.5\n",
     "seeds.txt": "http://a.example/\n",
     "others.txt": "http://a.example/about\n",
+    "words.txt": "x\n",
+    "more-words.txt": "x\ny\n",
 }
 #: option -> words before, words after, the first step that depends on it
 CHANGES: dict[str, tuple[str, str, str]] = {
@@ -61,6 +63,11 @@ CHANGES: dict[str, tuple[str, str, str]] = {
     "--relevance": (
         "--method opic-hits",
         "--method opic-hits --relevance one.txt",
+        "page-rank",
+    ),
+    "--words": (
+        "--anchor-text --method topic --words words.txt",
+        "--anchor-text --method topic --words more-words.txt",
         "page-rank",
     ),
     "--site-weight": ("--method site", "--method site --site-weight one", "page-rank"),
