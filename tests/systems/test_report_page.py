@@ -60,7 +60,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     ok("rank", "--work", folder / "crawl-2", "--method", "site")
     damaged = sorted((SAMPLES / "damaged").glob("*.gz"))
     ok("run", *damaged, CRAWLS / "crawl-1.warc.gz", "--work", folder / "damaged")
-    hostile = ("--work", folder / "hostile", "--nodes", "all", "--titles")
+    hostile = ("--work", folder / "hostile", "--nodes", "all", "--titles", "--anchor-text")
     ok("run", hostile_archive(folder), *hostile)
     graph = folder / "graph.txt"
     graph.write_text("0\t1.0\tO:1\n1\t1.0\tO:0\ndummy\t1.0\tO:dummy\n")
@@ -86,10 +86,14 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def hostile_archive(folder: Path) -> Path:
-    """Pages, hosts, media types, links and titles that try what they can."""
+    """Pages, hosts, media types, links, their words and titles that try what they can."""
     uris = [f"http://a.example/{number}/{text}" for number, text in enumerate(HOSTILE)]
     uris += ["http://a.example/" + "long/" * 1600, "http://a.example/ünïcödé/\u05d0\u05d1"]
-    links = "".join(f'<a href="{uri.replace(chr(34), "%22")}">x</a>' for uri in uris)
+    texts = [escape(HOSTILE[number % len(HOSTILE)]) for number in range(len(uris))]
+    links = "".join(
+        f'<a href="{uri.replace(chr(34), "%22")}">{text}</a>'
+        for uri, text in zip(uris, texts, strict=True)
+    )
     links += "".join(
         f'<a href="{uri}">x</a>'
         for uri in ("javascript:alert(1)", "data:text/html,x", "http://xn--a&b.example/")
@@ -97,7 +101,7 @@ def hostile_archive(folder: Path) -> Path:
     records = [
         response(
             uri.replace('"', "%22"),
-            f"<title>{escape(HOSTILE[number % len(HOSTILE)])}</title>{links}".encode(),
+            f"<title>{texts[number]}</title>{links}".encode(),
             headers=f"X: {number}\r\n",
         )
         for number, uri in enumerate(uris)
@@ -273,6 +277,8 @@ def test_nothing_of_a_crawl_runs(browser: Browser, reports: dict[str, Path]) -> 
         assert shown.page.locator("main img, main iframe, main object").count() == 0
         titles = shown.page.locator(".described bdi").all_inner_texts()
         assert {HOSTILE[1], HOSTILE[2], HOSTILE[5]} <= {*titles}
+        called = " ".join(shown.page.locator("p.called bdi").all_inner_texts())
+        assert all(f"“{HOSTILE[number]}” by " in called for number in (1, 2, 5))
         without = shown.page.locator(".described:not(:has(a.replay))")
         assert without.count() == 1  # its page has an address that is too long for a link
         links = shown.page.eval_on_selector_all(
