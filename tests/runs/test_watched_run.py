@@ -324,6 +324,6 @@ def test_single_steps_have_the_same_options(tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
     out = ("--output", tmp_path / "links.txt", "--captures", tmp_path / "captures.txt")
     said = ok("step", "extract-links", LOOPBACK, *out, "--log", log, "-v")
-    assert re.search(r"^extract-links: [0-9.]+ s$", said.err, re.MULTILINE)
+    assert re.search(r"^extract-links: (?:[0-9.]+ s|[0-9:]+)$", said.err, re.MULTILINE)
     assert [each["event"] for each in events(log)][-2:] == ["step-end", "end"]
     assert "inspect" in ok("inspect", LOOPBACK, "--jobs", 1).err
