@@ -370,6 +370,8 @@ class PageLinks:
         targets, texts = words[0]
         if len(words) > 1:
             targets, texts = ([*chain.from_iterable(each)] for each in zip(*words, strict=True))
+        if not any(texts):
+            return []
         if of_links and self._left_out:
             links = self._targets.get("L", {})
             targets = [target if target in links else b"" for target in targets]
