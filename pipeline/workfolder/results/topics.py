@@ -13,7 +13,7 @@ from string import Formatter
 import numpy as np
 import pyarrow as pa
 
-from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.errors import BadInput, count_of
 from crawlrank.pipeline.data.graph import Floats
 from crawlrank.pipeline.ranking.topic import TopicLinks
 from crawlrank.pipeline.ranking.topic_words import TopicWords
@@ -61,7 +61,7 @@ def topic_of(finished: Finished, words: TopicWords) -> tuple[Floats, TopicLinks]
     for table in of_pages:
         pages[table["id"].to_numpy()] += table["weight"].to_numpy()
     if not pages.any():
-        what = f"none of {len(words.phrases):,} words and phrases"
+        what = f"none of {count_of(len(words.phrases), 'word or phrase', 'words and phrases')}"
         cure = "See `crawlrank export --format anchors` for the words of links."
         raise BadInput("--words", what, "words of links to pages that have a score", cure)
     source, target = (links[name].to_numpy().astype(np.int64) for name in ("source", "target"))

@@ -80,7 +80,7 @@ def refused(work: Path, *more: object) -> str:
 
 def test_what_has_no_topic(work: Path, words: Path, tmp_path: Path) -> None:
     words.write_text("nowhere\n")
-    assert "none of 1 words and phrases" in refused(work, "--words", words)
+    assert "none of 1 word or phrase" in refused(work, "--words", words)
     archive = write_records(
         tmp_path / "a.warc", [response("http://a.example/", b"<a href=/x>x</a>")]
     )
