@@ -18,8 +18,8 @@ from crawlrank.jobs.kernel.storage.temporary import temporary_folder
 from crawlrank.pipeline.analysis.host_table import read_sites
 from crawlrank.pipeline.analysis.linked_hosts import host_ranges
 from crawlrank.pipeline.data.database import database
+from crawlrank.pipeline.data.site_names import domain_name, host_name, is_address
 from crawlrank.pipeline.ranking.inputs import SITE_BY
-from crawlrank.pipeline.ranking.sites.graph import domain_name, host_name, is_address
 from crawlrank.pipeline.workfolder.manifest import Manifest
 from crawlrank.pipeline.workfolder.rankings import labels, ranking_folder
 from crawlrank.pipeline.workfolder.results.opened import open_finished

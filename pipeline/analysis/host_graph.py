@@ -17,11 +17,11 @@ from crawlrank.pipeline.analysis.host_table import read_hosts
 from crawlrank.pipeline.analysis.linked_hosts import host_ranges
 from crawlrank.pipeline.data.csr import Csr
 from crawlrank.pipeline.data.graph import Positions
+from crawlrank.pipeline.data.site_names import NAMES
 from crawlrank.pipeline.precedence.exported_graph import links_among
 from crawlrank.pipeline.precedence.graph_formats import ExportedGraph, LinkArrays, write_graph
 from crawlrank.pipeline.precedence.page_table import RankedPages
 from crawlrank.pipeline.ranking.inputs import SiteBy
-from crawlrank.pipeline.ranking.sites.graph import NAMES
 from crawlrank.pipeline.workfolder.manifest import require_manifest
 from crawlrank.pipeline.workfolder.results.finished import Finished
 from crawlrank.pipeline.workfolder.results.opened import open_finished, temporary_database

@@ -3,7 +3,7 @@
 Hosts. What `export-precedence` lists of each, added up, and its links.
 
 A host is that of the keys, or the domain under a public suffix that somebody has registered
-(ranking/sites/graph.py). pages, captured, captures, classes: of the list of all pages, so also of
+(data/site_names.py). pages, captured, captures, classes: of the list of all pages, so also of
 captured pages without a score, which are in the last class. score, best, share: of those with one.
 captured and captures are not known of an import without URIs. links_in, links_out: links of the
 graph from other hosts, and to others; links_within: between pages of the host. Classes are cut as
@@ -35,6 +35,7 @@ from crawlrank.pipeline.analysis.linked_hosts import count_links, host_ranges
 from crawlrank.pipeline.data.database import batches, database
 from crawlrank.pipeline.data.graph import Positions
 from crawlrank.pipeline.data.parquet import parquet_batches
+from crawlrank.pipeline.data.site_names import NAMES
 from crawlrank.pipeline.options import HostSort
 from crawlrank.pipeline.precedence.filters import PageFilters
 from crawlrank.pipeline.precedence.options import PrecedenceOptions
@@ -43,7 +44,6 @@ from crawlrank.pipeline.ranking.bounds import Bounds
 from crawlrank.pipeline.ranking.classes import cut
 from crawlrank.pipeline.ranking.inputs import SiteBy
 from crawlrank.pipeline.ranking.methods import method_of
-from crawlrank.pipeline.ranking.sites.graph import NAMES
 from crawlrank.pipeline.terminal import TextTable
 from crawlrank.pipeline.workfolder.manifest import GRAPH, Manifest
 from crawlrank.pipeline.workfolder.results.dataset_folders import DatasetFolders, finished_manifest

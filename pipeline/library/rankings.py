@@ -36,7 +36,7 @@ from crawlrank.pipeline.ranking.bounds import Bounds, bounds_of
 from crawlrank.pipeline.ranking.inputs import LEAST_LOG2M, MOST_LOG2M, PERTURB
 from crawlrank.pipeline.ranking.methods import METHODS
 from crawlrank.pipeline.ranking.options import Stop
-from crawlrank.pipeline.ranking.sites.graph import SiteGraph
+from crawlrank.pipeline.ranking.sites import SiteGraph
 from crawlrank.pipeline.ranking.solution import Problem, Solution
 
 if TYPE_CHECKING:
@@ -192,10 +192,10 @@ def pagerank(
     if given.weights is None:
         return _ranked("pagerank", given, solving)
     sites = SiteGraph(
-        np.arange(given.csr.nodes),
         given.csr.offsets,
         given.csr.sources.astype(np.int64),
         given.weights,
+        np.arange(given.csr.nodes),
     )
     return _ranked("site", given, solving, sites=sites)
 

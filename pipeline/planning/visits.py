@@ -41,6 +41,7 @@ import pyarrow.parquet as pq
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.rank.array_types import Floats, Positions
 from crawlrank.pipeline.data.pairs import in_order
+from crawlrank.pipeline.data.site_names import domain_name
 from crawlrank.pipeline.online.freshness.change_rates import Seen
 from crawlrank.pipeline.planning import visit_numbers as numbers
 from crawlrank.pipeline.planning.visit_numbers import (
@@ -57,7 +58,6 @@ from crawlrank.pipeline.planning.visit_numbers import (
     ShortNumbers,
     by_part,
 )
-from crawlrank.pipeline.ranking.sites.graph import domain_name
 from crawlrank.pipeline.workfolder.results.finished import Finished
 
 PAGE = np.dtype(

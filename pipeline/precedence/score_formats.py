@@ -44,9 +44,9 @@ import pyarrow.compute as pc
 from crawlrank.jobs.kernel.rank.equation import RECIPE
 from crawlrank.pipeline.data.datasets import csv_pieces
 from crawlrank.pipeline.data.parquet import parquet_pieces
+from crawlrank.pipeline.data.site_names import domain_name, host_name
 from crawlrank.pipeline.precedence.options import PrecedenceOptions
 from crawlrank.pipeline.ranking.bounds import most_wrong, rounded
-from crawlrank.pipeline.ranking.sites.graph import domain_name, host_name
 from crawlrank.pipeline.workfolder.results.finished import Finished
 
 PAGE = pa.schema(

@@ -201,7 +201,7 @@ METHODS = {
         Method(
             "site",
             "PageRank of sites",
-            "crawlrank.pipeline.ranking.sites.method",
+            "crawlrank.pipeline.ranking.sites",
             inputs=(SITE_BY, SITE_WEIGHT),
             of_sites=True,
             of_links=False,

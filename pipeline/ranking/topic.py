@@ -8,16 +8,14 @@ the link weigh in the topic, and W_j the sum of w_ju over all u. Sources: Haveli
 Topic-Sensitive PageRank, WWW 2002; Richardson, Domingos, The Intelligent Surfer, NIPS 2001, for
 links that pass more.
 
-Order: pages by id; sweeps of Gauss and Seidel to a tolerance, plain rounds where their number is
-asked for. Stopping rule: each round ends with a pass that measures the residual r of the scores
-that it leaves. |x - x*|_1 is at most |r|_1 / (1 - c), and with eta = max |r_i| / ((1 - c) (1 - m))
-every |x_i - x*_i| at most eta x*_i. Memory: 24 bytes a page, and 8 a link.
+Sweeps and stopping rule are those of weighted.py. |x - x*|_1 is at most |r|_1 / (1 - c), and with
+eta = max |r_i| / ((1 - c) (1 - m)) every |x_i - x*_i| at most eta x*_i. Memory: 32 bytes a page,
+and 8 a link.
 """
 
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -26,22 +24,14 @@ import numpy.typing as npt
 
 from crawlrank.jobs.kernel.machine.machine_code import loop
 from crawlrank.jobs.kernel.rank.equation import RECIPE, teleport
-from crawlrank.jobs.kernel.rank.plain_round import UNIT
-from crawlrank.pipeline.data.csr import Csr, Ids, Offsets
+from crawlrank.pipeline.data.csr import Ids, Offsets
 from crawlrank.pipeline.data.graph import Floats, Positions
 from crawlrank.pipeline.ranking.inputs import TOPIC, WORDS
-from crawlrank.pipeline.ranking.options import Round
-from crawlrank.pipeline.ranking.sites.graph import (
-    outweights,
-    shared,
-    weighted_residual,
-    weighted_sweep,
-)
-from crawlrank.pipeline.ranking.solution import Problem, Solution, State
+from crawlrank.pipeline.ranking.solution import Problem, Solution
+from crawlrank.pipeline.ranking.weighted import ROUNDING, WeightedGraph, iterate
 
 ABOUT = 0.9  # the part of readers who start at pages of the topic, m
 BOOST = 4.0  # how much more than another a link passes, for each weight of its words
-ROUNDING = 1 + 16 * UNIT  # of the quotients of the bounds
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,27 +46,20 @@ class TopicLinks:
 
 def solve(problem: Problem) -> Solution:
     """Scores whose sum with dummy is N + 1."""
-    csr, stop, state = problem.csr, problem.stop, problem.state
+    csr = problem.csr
     at_once = base(WORDS.of(problem.inputs))
-    weights, totals = np.ones(csr.edges), np.zeros(csr.nodes)
+    weights = np.ones(csr.edges)
     links: TopicLinks = problem.inputs[TOPIC]
     boosts = links.sources, links.targets, BOOST * links.weights
     add_boosts(csr.offsets, csr.sources, *boosts, weights)
-    outweights(csr.sources, weights, totals)
-    graph = csr.offsets, csr.sources, weights
-    rounds = [] if state is None else list(state.rounds)
-    scores = at_once.copy() if state is None else state.vector.copy()
-    y = np.empty(csr.nodes)
-    shared(scores, totals, y)
-    then = y if stop.iterations is None else np.empty(csr.nodes)
-    while not stop.over(rounds):
-        started = time.monotonic()
-        weighted_sweep(*graph, totals, at_once, RECIPE.damping, y, then, scores)
-        y, then = then, y
-        residual = weighted_residual(*graph, at_once, RECIPE.damping, y, scores)
-        rounds.append(_entry(csr, totals, scores, residual, len(rounds) + 1))
-        rounds[-1]["seconds"] = round(time.monotonic() - started, 3)
-        problem.on_round(rounds[-1], rounds, lambda: State(scores.copy(), 0.0, rounds))
+
+    def bounds(l1: float, largest: float, scores: Floats) -> tuple[float, float]:
+        eta = largest / (RECIPE.base * (1 - ABOUT)) * ROUNDING
+        return l1 / RECIPE.base / math.fsum(scores) * ROUNDING, eta
+
+    graph = WeightedGraph(csr.offsets, csr.sources, weights)
+    counts = {"nodes": csr.nodes, "edges": csr.edges}
+    scores, rounds = iterate(problem, graph, at_once, at_once.copy(), bounds, counts)
     return Solution(scores, csr.nodes + 1 - float(scores.sum()), rounds)
 
 
@@ -102,28 +85,6 @@ def add_boosts(
                 end = middle
         if begin < last and sources[begin] == of_sources[k]:
             weights[begin] += boosts[k]
-
-
-def _entry(
-    csr: Csr, totals: Floats, scores: Floats, residual: tuple[float, float], number: int
-) -> Round:
-    """The entry of a round that has left these scores."""
-    l1, largest = residual
-    sum_of_scores = math.fsum(scores)
-    eta = largest / (RECIPE.base * (1 - ABOUT)) * ROUNDING
-    certificate = l1 / RECIPE.base / sum_of_scores * ROUNDING
-    return {
-        "round": number,
-        "nodes": csr.nodes,
-        "edges": csr.edges,
-        "dangling": int(np.count_nonzero(totals == 0)),
-        "mass": csr.nodes + 1.0,
-        "residual_l1": l1,
-        "residual_max": largest,
-        "certificate": certificate,
-        "eta": eta,
-        "probability_certificate": min(2.0, 2 * certificate),
-    }
 
 
 def shares(scores: Floats, outdegrees: Positions, more: Mapping[str, Floats]) -> Floats:

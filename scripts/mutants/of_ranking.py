@@ -56,7 +56,7 @@ EDITS: dict[str, tuple[Edit, ...]] = {
         ),
         Edit(
             "residual-keeps-its-sign",
-            "pipeline/ranking/sites/graph.py",
+            "pipeline/ranking/weighted.py",
             "off = abs(score - scores[i]) + doubt",
             "off = score - scores[i] + doubt",
             "tests/pipeline/ranking/sites/test_site_method.py::test_a_star_of_sites"

@@ -38,11 +38,11 @@ from crawlrank.jobs.kernel.formats.order import BEST_SPELLING_FIRST, rounded
 from crawlrank.jobs.kernel.formats.rows import LINK_HOPS
 from crawlrank.jobs.kernel.keys.heritrix_form import HeritrixRejects
 from crawlrank.pipeline.analysis.anchor_texts import AnchorTexts, anchor_texts
+from crawlrank.pipeline.data.site_names import NAMES
 from crawlrank.pipeline.precedence.caveats import Caveat, caveats_in
 from crawlrank.pipeline.precedence.lines import lasting_form
 from crawlrank.pipeline.ranking.bounds import Bounds
 from crawlrank.pipeline.ranking.classes import class_of
-from crawlrank.pipeline.ranking.sites.graph import NAMES
 from crawlrank.pipeline.steps import SUMMARY
 from crawlrank.pipeline.workfolder.results.finished import Finished, Node
 from crawlrank.pipeline.workfolder.results.lines import first_lines

@@ -22,7 +22,7 @@ from crawlrank.pipeline.analysis.linked_hosts import (
 )
 from crawlrank.pipeline.data.csr import Csr
 from crawlrank.pipeline.data.graph import Positions
-from crawlrank.pipeline.ranking.sites.graph import domain_name, host_name
+from crawlrank.pipeline.data.site_names import domain_name, host_name
 from crawlrank.pipeline.ranking.structure.bow_tie import PARTS, bow_tie
 from crawlrank.pipeline.ranking.structure.components import (
     strong_components,

@@ -20,7 +20,7 @@ from crawlrank.pipeline.analysis.audit.crawl_log import LogReport, logs_in, read
 from crawlrank.pipeline.analysis.compare.diff import Side
 from crawlrank.pipeline.data.csr import Csr
 from crawlrank.pipeline.data.graph import Positions
-from crawlrank.pipeline.ranking.sites.graph import host_name
+from crawlrank.pipeline.data.site_names import host_name
 
 HOSTS, PAGES = 30, 200  # that are listed
 #: reasons by statuses of Heritrix; others below 0, and those of errors of HTTP, are `error`

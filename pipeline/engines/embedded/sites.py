@@ -43,8 +43,9 @@ from crawlrank.pipeline.data.database import batches, database, feed
 from crawlrank.pipeline.data.graph import Positions
 from crawlrank.pipeline.data.parquet import parquet_batches, parquet_writer, reading
 from crawlrank.pipeline.data.scores_file import SCORES, open_scores
+from crawlrank.pipeline.data.site_names import NAMES, host_name
 from crawlrank.pipeline.ranking.inputs import SiteBy, SiteWeight
-from crawlrank.pipeline.ranking.sites.graph import NAMES, SiteGraph, host_name
+from crawlrank.pipeline.ranking.sites import SiteGraph
 
 SITES, OF_PAGES, EDGE_WEIGHTS = "sites.parquet", "of_pages.npy", "weights.npy"
 BLOCK = 1 << 20  # links
@@ -144,10 +145,10 @@ def _write_counts(db: duckdb.DuckDBPyConnection, path: Path) -> None:
 def open_sites(folder: Path) -> SiteGraph:
     """The graph of sites in a folder of `collapse`, mapped. Raises BadInput."""
     return SiteGraph(
-        open_array(folder / OF_PAGES, (np.int32, np.int64), CURE),
         open_array(folder / OFFSETS, (np.int64,), CURE),
         open_array(folder / SOURCES, (np.int64,), CURE),
         open_array(folder / EDGE_WEIGHTS, (np.float64,), CURE),
+        open_array(folder / OF_PAGES, (np.int32, np.int64), CURE),
     )
 
 

@@ -16,7 +16,7 @@ from crawlrank.pipeline.data.csr import Csr, Ids, id_type
 from crawlrank.pipeline.data.graph import Floats, Positions
 from crawlrank.pipeline.ranking.harmonic import method
 from crawlrank.pipeline.ranking.options import Round
-from crawlrank.pipeline.ranking.sites.graph import SiteGraph, spread
+from crawlrank.pipeline.ranking.sites import SiteGraph, spread
 from crawlrank.pipeline.ranking.solution import OnState, Problem, Solution, State
 
 base = method.base

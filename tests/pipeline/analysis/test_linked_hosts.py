@@ -22,7 +22,7 @@ from crawlrank.pipeline.analysis.linked_hosts import (
     links_among,
 )
 from crawlrank.pipeline.data.csr import Csr
-from crawlrank.pipeline.ranking.sites.graph import host_name
+from crawlrank.pipeline.data.site_names import host_name
 
 
 @st.composite

@@ -18,12 +18,12 @@ from support.rankings.exact_rankings import Exact, Web
 
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.pipeline.data.graph import Floats, Graph
+from crawlrank.pipeline.ranking import sites
 from crawlrank.pipeline.ranking.bounds import bounds_of
 from crawlrank.pipeline.ranking.cash import opic_cycles, opic_hits_cycles
 from crawlrank.pipeline.ranking.hits import method as hits
 from crawlrank.pipeline.ranking.options import Stop
-from crawlrank.pipeline.ranking.sites import method as sites
-from crawlrank.pipeline.ranking.sites.graph import SiteGraph
+from crawlrank.pipeline.ranking.sites import SiteGraph
 from crawlrank.pipeline.ranking.solution import Problem, Solution
 
 MUCH = 1 << 40
@@ -45,7 +45,7 @@ def sites_of(web: Web) -> SiteGraph:
     edges, counts = np.unique(pairs, axis=0, return_counts=True)
     of_targets = np.bincount(edges[:, 0], minlength=int(web.sites.max()) + 1)
     offsets = np.concatenate(([0], np.cumsum(of_targets))).astype(np.int64)
-    return SiteGraph(web.sites, offsets, edges[:, 1].astype(np.int64), counts.astype(np.float64))
+    return SiteGraph(offsets, edges[:, 1].astype(np.int64), counts.astype(np.float64), web.sites)
 
 
 class Way(NamedTuple):

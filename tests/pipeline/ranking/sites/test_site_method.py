@@ -11,8 +11,7 @@ from support.graphs import csr_of, graph_of, untimed
 
 from crawlrank.pipeline.data.graph import Floats
 from crawlrank.pipeline.ranking.options import Round, Stop
-from crawlrank.pipeline.ranking.sites.graph import SiteGraph
-from crawlrank.pipeline.ranking.sites.method import solve
+from crawlrank.pipeline.ranking.sites import SiteGraph, solve
 from crawlrank.pipeline.ranking.solution import Problem, Solution, State
 
 FINE = Stop(tolerance=1e-12)
@@ -25,10 +24,10 @@ def site_graph(weights: Weights, sizes: Sequence[int]) -> SiteGraph:
     pairs = sorted((target, source) for source, target in weights)
     counts = np.bincount([target for target, _ in pairs], minlength=len(sizes))
     return SiteGraph(
-        np.repeat(np.arange(len(sizes)), sizes),
         np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
         np.array([source for _, source in pairs], np.int64),
         np.array([weights[source, target] for target, source in pairs], np.float64),
+        np.repeat(np.arange(len(sizes)), sizes),
     )
 
 

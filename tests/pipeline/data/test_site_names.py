@@ -8,7 +8,7 @@ import pytest
 from support.inputs.samples import HOSTILE
 
 from crawlrank.jobs.kernel.keys.keys import key_of
-from crawlrank.pipeline.ranking.sites.graph import domain_name, host_name
+from crawlrank.pipeline.data.site_names import domain_name, host_name
 
 #: URI -> host, registrable domain
 URIS = {
@@ -70,12 +70,12 @@ def test_hostile_hosts_have_a_domain_that_ends_their_host() -> None:
 
 
 def test_the_list_is_read_without_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    from crawlrank.pipeline.ranking.sites import graph
+    from crawlrank.pipeline.data import site_names
 
     def refused(*args: object, **more: object) -> None:
         raise AssertionError("the network")
 
-    graph._suffixes.cache_clear()
+    site_names._suffixes.cache_clear()
     monkeypatch.setattr(socket.socket, "connect", refused)
     monkeypatch.setattr(socket, "getaddrinfo", refused)
     assert domain_name("uk,ac,ox,www") == "ox.ac.uk"
