@@ -7,8 +7,11 @@ A new method has to be given its solution here: a method without one fails.
 
 from __future__ import annotations
 
+import csv
 import json
 import re
+import unicodedata
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -25,6 +28,7 @@ from support.rankings import exact_rankings as exact
 from support.rankings.exact_rankings import Exact, Ids, Web
 from support.rankings.hard_graphs import hard_graphs
 
+from crawlrank.jobs.kernel.keys.keys import key_of
 from crawlrank.pipeline.ranking.methods import COMBINED, METHODS
 
 pytestmark = pytest.mark.real
@@ -83,7 +87,8 @@ RANKINGS = {
 
 
 def test_every_method_has_a_solution() -> None:
-    assert {ranking.method for ranking in RANKINGS.values()} == METHODS.keys() - {COMBINED}
+    methods = {ranking.method for ranking in RANKINGS.values()} | {"topic"}
+    assert methods == METHODS.keys() - {COMBINED}
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,6 +206,85 @@ def test_a_ranking(
     check_shown(said.out, folder, truth)
     for bins in BINS:
         check_classes(crawl, folder, scores, truth, bins)
+
+
+@pytest.mark.parametrize("name", CRAWLS)
+def test_a_topic(name: str, tmp_path: Path) -> None:
+    """Two words that many links have, of which one counts for less."""
+    work = tmp_path / "work"
+    kept = ("--anchor-text", "--titles", "--skip-bad-files", "--quiet")
+    ok("run", *_archives(name), "--work", work, *kept)
+    web, keys = _web(work, tmp_path / "text")
+    number = {key: n for n, key in enumerate(keys)}
+    links, titles = texts_of(work, number, tmp_path / "anchors.csv")
+    common = Counter(word for _, _, text in links for word in words_of(text)).most_common(40)
+    topic = {common[9][0]: 1.0, common[-1][0]: 0.5}
+    words = tmp_path / "words.txt"
+    words.write_text("".join(f"{word}\t{weight}\n" for word, weight in topic.items()))
+    truth = topic_solution(web, keys, topic, links, titles)
+    said = ok("rank", work, "--method", "topic", "--words", words, "--name", "topic")
+    folder = work / "rankings" / "topic"
+    last = json.loads((folder / "manifest.json").read_text())["steps"]["page-rank"]["rounds"][-1]
+    scores, captured = _rows(folder)["score"], _rows(work)["captures"] > 0
+    check_bounds(scores, truth, last, "topic")
+    check_shown(said.out, folder, truth)
+    for bins in BINS:
+        check_classes(Crawl(work, web, keys, captured, {}), folder, scores, truth, bins)
+
+
+Texts = list[tuple[int, int, str]]
+
+
+def texts_of(work: Path, number: dict[str, int], file: Path) -> tuple[Texts, Texts]:
+    """Source, target and words of links between pages that have scores, but for links of a page to
+    itself; and each page, twice, with its titles. number: the id of a key."""
+    ok("export", work, "--format", "anchors", "--output", file)
+    with file.open(newline="") as lines:
+        links = [(row["src"], row["dest"], row["anchor"]) for row in csv.DictReader(lines)]
+    titles = list[tuple[str, str, str]]()
+    for part in sorted((work / "captures").glob("*.parquet")):
+        pages = pq.read_table(part, columns=["uri", "title"]).to_pylist()
+        titles += [(page["uri"], page["uri"], page["title"] or "") for page in pages]
+    uris = {uri for row in links + titles for uri in row[:2]}
+    ids = {uri: number.get((key_of(uri.encode()) or b"").decode(), -1) for uri in uris}
+    of_links, of_titles = (
+        [(ids[a], ids[b], text) for a, b, text in dict.fromkeys(rows) if min(ids[a], ids[b]) >= 0]
+        for rows in (links, titles)
+    )
+    return [row for row in of_links if row[0] != row[1]], of_titles
+
+
+def words_of(text: str) -> set[str]:
+    plain = unicodedata.normalize("NFKD", text.casefold())
+    return set(re.findall(r"\w+", "".join(c for c in plain if not unicodedata.combining(c))))
+
+
+def topic_solution(
+    web: Web, keys: list[str], topic: dict[str, float], links: Texts, titles: Texts
+) -> Exact:
+    """From the definition in docs/topic.md."""
+
+    def weight(text: str) -> float:
+        return sum(topic[word] for word in words_of(text) & topic.keys())
+
+    of_links: dict[tuple[int, int], float] = defaultdict(float)
+    of_hosts: dict[tuple[int, str], float] = defaultdict(float)
+    of_titles: dict[int, float] = defaultdict(float)
+    for source, target, text in links:
+        host = keys[source].partition(")")[0]
+        of_links[source, target] = max(of_links[source, target], weight(text))
+        of_hosts[target, host] = max(of_hosts[target, host], weight(text))
+    for page, _, text in titles:
+        of_titles[page] = max(of_titles[page], weight(text))
+    pages = np.zeros(web.nodes)
+    for (page, _), more in of_hosts.items():
+        pages[page] += more
+    for page, more in of_titles.items():
+        pages[page] += more
+    pairs = zip(web.sources.tolist(), web.targets.tolist(), strict=True)
+    each = 1 + 4 * np.array([of_links.get(pair, 0.0) for pair in pairs], exact.Long)
+    start = exact.Long("0.9") * pages / pages.astype(exact.Long).mean() + exact.Long("0.1")
+    return exact.weighted(web, each, (1 - exact.Long(0.85)) * start)
 
 
 def check_bounds(scores: Scores, truth: Exact, last: dict[str, Any], method: str) -> None:

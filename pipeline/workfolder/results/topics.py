@@ -12,6 +12,7 @@ from string import Formatter
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from crawlrank.jobs.kernel.errors import BadInput, count_of
 from crawlrank.pipeline.data.graph import Floats
@@ -29,7 +30,7 @@ _LINKS = """
     SELECT s.id AS source, t.id AS target, max(weight) AS weight,
            any_value(split_part(s.key, ')', 1)) AS host
     FROM named n JOIN pages s ON n.source = s.uri JOIN pages t ON n.target = t.uri
-    WHERE s.id <> t.id GROUP BY s.id, t.id ORDER BY t.id, s.id
+    GROUP BY s.id, t.id ORDER BY t.id, s.id
 """
 _BY_HOSTS = """
     SELECT target AS id, sum(weight) AS weight FROM
@@ -52,6 +53,7 @@ def topic_of(finished: Finished, words: TopicWords) -> tuple[Floats, TopicLinks]
     with finished.reading():
         finished.db.register(topic, _texts(finished, words))
         links = _table(finished, _LINKS, topic=topic)
+        links = links.filter(pc.not_equal(links["source"], links["target"]))
         finished.db.register(linked, links)
         of_pages = [_table(finished, _BY_HOSTS, links=linked)]
         if finished.has_titles:

@@ -66,11 +66,16 @@ def fixed_point(nodes: int, sources: Ids, targets: Ids, shares: Exact, base: Exa
 def pagerank(web: Web, teleport: bool = False, weights: tuple[float, float] = (1, 1)) -> Exact:
     """weights: of links within a site, and of others."""
     each = np.where(web.sites[web.sources] == web.sites[web.targets], *map(Long, weights))
-    whole = np.zeros(web.nodes, Long)
-    np.add.at(whole, web.sources, each)
     base = np.full(web.nodes, Long(1) - Long(0.85))
     if teleport:
         base *= web.weights / web.weights.astype(Long).mean()
+    return weighted(web, each, base)
+
+
+def weighted(web: Web, each: Exact, base: Exact) -> Exact:
+    """PageRank where links weigh this much each."""
+    whole = np.zeros(web.nodes, Long)
+    np.add.at(whole, web.sources, each)
     shares = Long(0.85) * each / whole[web.sources]
     return fixed_point(web.nodes, web.sources, web.targets, shares, base)
 
