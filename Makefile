@@ -98,8 +98,8 @@ lint: setup ## ruff: style and format
 types: setup ## mypy, strict
 	@$(BIN)/mypy --no-error-summary && echo 'types: ok'
 
-# one more worker than cores, as tests wait for processes that they start
-WORKERS ?= $(shell $(PYTHON) -c 'import os; print(os.cpu_count() + 1)')
+# two more workers than cores, as tests wait for processes that they start, and for the disk
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(os.cpu_count() + 2)')
 PYTEST := $(BIN)/pytest --quiet --no-header --brief --workers $(WORKERS)
 REAL_SYSTEMS := heritrix or hadoop or spark or browser
 TARGETS_OF_THEIR_OWN := $(REAL_SYSTEMS) or real or linear

@@ -159,7 +159,7 @@ def test_without_the_option_nothing_is_kept(archive: Path, tmp_path: Path) -> No
     assert "--anchor-text" in refused.err
 
 
-@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize("how", ["columns", pytest.param("text", marks=pytest.mark.slow)])
 def test_they_come_and_go_with_the_option(how: str, archive: Path, tmp_path: Path) -> None:
     words = ("run", archive, "--work", tmp_path / "work", "--no-validate", "--quiet", *HOW[how])
     anchors = tmp_path / "work" / "anchors"

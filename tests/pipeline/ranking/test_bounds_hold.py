@@ -154,7 +154,7 @@ CLIQUE = Case(clique_with_end(200), 200 * np.eye(1, 200)[0], 0.85)
 
 
 @pytest.mark.parametrize("way", WAYS)
-@settings(max_examples=examples(1000))
+@settings(max_examples=examples(400))
 @given(case=cases(), rounds=st.sampled_from([1, 2, 3, 10, 40, 150]))
 @example(CLIQUE, 10)
 @example(Case(chain(300), np.ones(300), 0.999), 150)

@@ -46,7 +46,7 @@ def sum_all(values: Iterable[float]) -> Chunks:
     return chunks
 
 
-@settings(max_examples=examples(500))
+@settings(max_examples=examples(250))
 @given(st.lists(doubles, max_size=60), st.integers(0, 60))
 @example(HALF_WAY, 1)
 @example([*HALF_WAY[:2], 0.0], 1)
