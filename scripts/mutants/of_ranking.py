@@ -155,7 +155,7 @@ EDITS: dict[str, tuple[Edit, ...]] = {
             "pipeline/ranking/pagerank/kernels.py",
             "total += abs(r[i] - mean * weights[i if each else 0])",
             "total += abs(r[i] - mean)",
-            f"{BOUNDS}::test_no_bound_is_violated",
+            f"{BOUNDS}::test_residuals_deviate_from_a_multiple_of_the_weights",
         ),
         Edit(
             "bound-is-of-the-vector-that-enters",

@@ -24,6 +24,7 @@ from crawlrank.jobs.kernel.rank.plain_round import DOUBT, UNIT, RoundSums, Round
 from crawlrank.pipeline.data.graph import Floats
 from crawlrank.pipeline.ranking.bounds import bounds_of
 from crawlrank.pipeline.ranking.options import Round, Stop
+from crawlrank.pipeline.ranking.pagerank import kernels
 from crawlrank.pipeline.ranking.pagerank import method as pagerank
 from crawlrank.pipeline.ranking.pagerank.method import SUMS, divide, plain
 from crawlrank.pipeline.ranking.pagerank.terms import WeightedLinks
@@ -209,6 +210,13 @@ def test_a_round_tells_what_its_vectors_are() -> None:
         },
         rel=1e-12,
     )
+
+
+def test_residuals_deviate_from_a_multiple_of_the_weights() -> None:
+    r, weights = np.array([1.0, -2.0, 4.0, 8.0]), np.array([0.5, 0.0, 3.0, 0.5])
+    assert kernels.deviation(r, weights, 2.0, 0, 4) == 0 + 2 + 2 + 7
+    assert kernels.deviation(r, weights, 2.0, 1, 3) == 2 + 2
+    assert kernels.deviation(r, np.ones(1), 2.0, 0, 4) == 1 + 4 + 2 + 6
 
 
 @given(st.floats(0, 1e300) | st.just(math.inf))
