@@ -136,7 +136,8 @@ class ExtractLinks(Job):
                 elif isinstance(item, Capture):
                     yield CAPTURES + b"\t" + line_of(item)
                 elif isinstance(item, AnchorRun):
-                    yield from (ANCHORS + b"\t" + b"\t".join(row) for row in item.anchors())
+                    for row in item.anchors():
+                        yield ANCHORS + b"\t" + b"\t".join(row[: options.anchor_columns])
                 elif len(damage) < MAX_LISTED:
                     damage.append(list(item))
         require_pages(uri, counters)

@@ -37,10 +37,10 @@ _COUNTED = """
 """
 
 
-#: as the web graph of Archives Unleashed has it (aut 1.2)
+#: as the web graph of Archives Unleashed has it (aut 1.2), and more
 _LISTED = """
-    SELECT nullif(timestamp, '-') AS crawl_date, source AS src, target AS dest, words AS anchor
-    FROM {worded}
+    SELECT nullif(timestamp, '-') AS crawl_date, source AS src, target AS dest,
+    words AS anchor{more} FROM {worded}
 """
 ANCHOR_ENDINGS = ("csv", "jsonl", "parquet")
 
@@ -78,8 +78,8 @@ def anchor_texts(finished: Finished, keys: Sequence[str], top: int) -> dict[str,
 
 
 def write_anchors(work: Path, output: Path) -> int:
-    """Write the words of all links of a work folder, with the columns of Archives Unleashed; how
-    many. Raises BadInput where the run kept none."""
+    """Write the words of all links of a work folder, with the columns of Archives Unleashed, and
+    the words around them where the run kept them; how many. Raises BadInput where it kept none."""
     with temporary_database(BUDGET) as (db, near):
         finished = open_finished(work, db, near, "run")
         if not finished.has_anchors:
@@ -89,6 +89,7 @@ def write_anchors(work: Path, output: Path) -> int:
             )  # fmt: skip
         ((count,),) = finished.rows("SELECT count(*) FROM {worded}")
         with finished.reading():
-            query = _LISTED.format(worded=finished.view("worded"))
+            more = ", around" if finished.has_words_around else ""
+            query = _LISTED.format(worded=finished.view("worded"), more=more)
             write_table(db.sql(query).to_arrow_reader(BATCH), output, ANCHOR_ENDINGS)
         return int(count)

@@ -37,6 +37,7 @@ from crawlrank.pipeline.cli.parameters.options import (
     strict_option,
     titles_option,
     validators_option,
+    words_around_option,
     www_options,
 )
 from crawlrank.pipeline.cli.parameters.progress_options import (
@@ -72,7 +73,7 @@ def _is_file(ctx: click.Context, param: click.Parameter, path: Path | None) -> P
 @command("run")
 @run_archives_argument
 @run_work_option
-@extraction_options(validators_option, titles_option, anchor_text_option)
+@extraction_options(validators_option, titles_option, anchor_text_option, words_around_option)
 @rules_options("--captures")
 @www_options
 @nodes_option

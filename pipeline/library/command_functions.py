@@ -63,6 +63,7 @@ def run(
     validators: bool = DEFAULTS.validators,
     titles: bool = DEFAULTS.titles,
     anchor_text: bool = DEFAULTS.anchor_text,
+    words_around: bool = DEFAULTS.words_around,
     captures: str = "union",
     fold: Strings = (),
     gone: Gone = RULES.gone,

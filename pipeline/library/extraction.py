@@ -41,11 +41,13 @@ class ExtractedLink(NamedTuple):
 
 
 class ExtractedAnchor(NamedTuple):
-    """The words of a link, where they are asked for: the text of its `a`, and of images in it."""
+    """The words of a link, where they are asked for: the text of its `a`, and of images in it.
+    around: with the words before and after it, where these are asked for, too."""
 
     source: str
     target: str
     words: str
+    around: str | None = None
 
 
 class ExtractedCapture(NamedTuple):
@@ -91,7 +93,8 @@ class Extraction:
             if isinstance(row, Link):
                 yield ExtractedLink(*map(_text, (row.source, row.target, row.hop)))
             elif isinstance(row, Anchor):
-                yield ExtractedAnchor(*map(_text, (row.source, row.target, row.words)))
+                source, target, words = map(_text, (row.source, row.target, row.words))
+                yield ExtractedAnchor(source, target, words, _known(row.around))
             elif isinstance(row, Capture):
                 yield _capture(row)
 
@@ -155,15 +158,18 @@ def extract(
     max_links_per_page: int = DEFAULTS.max_links_per_page,
     titles: bool = DEFAULTS.titles,
     anchor_text: bool = DEFAULTS.anchor_text,
+    words_around: bool = DEFAULTS.words_around,
 ) -> Extraction:
     """The links and captures of archives: files, folders, globs or URLs, as of `crawlrank run`.
 
     The options are those of `extract-links`, in docs/commands.md. Raises BadInput for globs and
-    folders without archives.
+    folders without archives, and ValueError for words_around without anchor_text.
     """
+    if words_around and not anchor_text:
+        raise ValueError("words_around goes with anchor_text")
     options = ExtractionOptions(
         outlinks, links, nofollow, forms, pdf, max_record, max_links_per_page,
-        titles=titles, anchor_text=anchor_text,
+        titles=titles, anchor_text=anchor_text, words_around=words_around,
     )  # fmt: skip
     return Extraction(find_archives(several(archives)).archives, options)
 

@@ -350,5 +350,19 @@ EDITS: dict[str, tuple[Edit, ...]] = {
             "for phrase, weight in self.phrases if phrase.strip() in words",
             f"{TOPIC}::test_phrases_are_words_that_follow_each_other",
         ),
+        Edit(
+            "all-words-before-a-link-are-around-it",
+            "jobs/kernel/markup/link_words.py",
+            "first, last = max(0, begin - 1 - AROUND), begin",
+            "first, last = 0, begin",
+            "tests/jobs/kernel/links/test_anchor_words.py::test_words_around_a_link",
+        ),
+        Edit(
+            "words-around-a-link-count-as-its-own",
+            "pipeline/workfolder/results/topics.py",
+            "(coalesce(t.weight, 0) + a.weight) / 2 AS weight",
+            "a.weight AS weight",
+            "tests/runs/rankings/test_topic_runs.py::test_words_around_a_link_count_for_half",
+        ),
     ),
 }

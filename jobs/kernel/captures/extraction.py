@@ -225,6 +225,7 @@ class _Extraction:
         self._html_options = HtmlOptions(
             options.forms, nav, canonical,
             kinds=options.timestamps, titles=options.titles, words=options.anchor_text,
+            around=options.words_around,
         )  # fmt: skip
         self._titles = titles  # by URI, for pages whose documents have none
         self._title: str | None = None  # of the page whose links are being read; None of no page

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple
 
 from crawlrank.jobs.kernel.archive.damage import MAX_RECORD
-from crawlrank.jobs.kernel.formats.datasets import CAPTURES
+from crawlrank.jobs.kernel.formats.datasets import ANCHORS, CAPTURES
 
 Outlinks = Literal["auto", "html", "metadata", "both"]
 LinksKept = Literal["nav", "all"]
 Nofollow = Literal["keep", "drop"]
-ON_REQUEST = ("timestamps", "canonical", "anchor_text", "validators", "titles")
+ON_REQUEST = ("timestamps", "canonical", "anchor_text", "words_around", "validators", "titles")
 
 
 class ExtractionOptions(NamedTuple):
@@ -20,8 +20,8 @@ class ExtractionOptions(NamedTuple):
     bodies: look into bodies; without, there are captures and damage, and no links. timestamps:
     links have the time of their page's capture, captures their ids and what revisits refer to.
     canonical: the canonical address that a page names is a link of hop C. anchor_text: the words of
-    links, too. validators: captures have Last-Modified and ETag. titles: captures have the titles
-    of pages.
+    links, too. words_around: and with them those around links. validators: captures have
+    Last-Modified and ETag. titles: captures have the titles of pages.
     """
 
     outlinks: Outlinks = "auto"
@@ -35,6 +35,7 @@ class ExtractionOptions(NamedTuple):
     timestamps: bool = False
     canonical: bool = False
     anchor_text: bool = False
+    words_around: bool = False
     validators: bool = False
     titles: bool = False
 
@@ -45,6 +46,11 @@ class ExtractionOptions(NamedTuple):
         if self.titles:
             return titled
         return validated if self.validators else referring if self.timestamps else usual
+
+    @property
+    def anchor_columns(self) -> int:
+        """How many columns the words of links have."""
+        return len(ANCHORS.columns) if self.words_around else ANCHORS.usual
 
     def parameters(self) -> dict[str, Any]:
         """The options that results depend on, by name."""

@@ -103,8 +103,9 @@ LINKS = Dataset(
     usual=3, widths=(2, 3, 4, 5), required=2,
 )  # fmt: skip
 ANCHORS = Dataset(
-    "anchors", Anchor._fields, "\t", RowOrder.ARCHIVES, "the timestamp may be absent",
-    widths=(3, 4), required=3,
+    "anchors", Anchor._fields, "\t", RowOrder.ARCHIVES,
+    "the timestamp may be absent, the words around the link may follow",
+    usual=4, widths=(3, 4, 5), required=3,
 )  # fmt: skip
 CAPTURES = Dataset(
     "captures", Capture._fields, "\t", RowOrder.ARCHIVES,

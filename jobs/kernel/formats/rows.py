@@ -16,7 +16,8 @@ from __future__ import annotations
 import hashlib
 import re
 from base64 import b32encode
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import chain, repeat
 from typing import NamedTuple
 
 
@@ -116,27 +117,31 @@ class LinkRun(NamedTuple):
 
 class Anchor(NamedTuple):
     """The words of a link: the text of its `a`, and of images in it. timestamp: of the capture of
-    its page."""
+    its page. Where asked for, the words with those around the link."""
 
     target: bytes
     source: bytes
     words: bytes
     timestamp: bytes = UNKNOWN
+    around: bytes = UNKNOWN
 
 
 class AnchorRun(NamedTuple):
     """The words of links of a page that follow each other. Some may lack a target or words, or be
-    repeated: these are no rows."""
+    repeated: these are no rows. around: the words around each link, or none at all."""
 
     targets: list[bytes]
     source: bytes
     words: list[str]
     timestamp: bytes
+    around: Sequence[str] = ()
 
     def anchors(self) -> Iterator[Anchor]:
-        for target, words in dict.fromkeys(zip(self.targets, self.words, strict=True)):
-            if target and words:
-                yield Anchor(target, self.source, words.encode(), self.timestamp)
+        around, known = chain(self.around, repeat("-")), set[tuple[bytes, str]]()
+        for target, words, near in zip(self.targets, self.words, around, strict=False):
+            if target and words and (target, words) not in known:
+                known.add((target, words))
+                yield Anchor(target, self.source, words.encode(), self.timestamp, near.encode())
 
 
 class Capture(NamedTuple):

@@ -39,7 +39,7 @@ from crawlrank.jobs.kernel.links.link_rules import (
 from crawlrank.jobs.kernel.markup import scanner
 from crawlrank.jobs.kernel.markup.html_pieces import is_simple, pieces
 from crawlrank.jobs.kernel.markup.html_tokens import head_tags, written_values
-from crawlrank.jobs.kernel.markup.link_words import WordedReference, words_in, words_of_links
+from crawlrank.jobs.kernel.markup.link_words import worded_node, worded_row, words_around
 from crawlrank.jobs.kernel.markup.page_text import PageText
 from crawlrank.jobs.kernel.markup.scanner import CONTENTS, References, ScannedTag, Scanner
 
@@ -53,7 +53,7 @@ class HtmlOptions(NamedTuple):
     as_heritrix: queries are in UTF-8 whatever the charset of the page, and hosts by IDNA 2003.
     scanned: pages are scanned as far as they can be, not all parsed. kinds: links have the kinds of
     their references. titles: the title is read, too. words: a reference of an `a` that is text has
-    the words of the link.
+    the words of the link. around: and those around it; pages are parsed for it.
     """
 
     forms: bool = False
@@ -64,6 +64,7 @@ class HtmlOptions(NamedTuple):
     kinds: bool = False
     titles: bool = False
     words: bool = False
+    around: bool = False
 
 
 DEFAULT_OPTIONS = HtmlOptions()
@@ -211,7 +212,8 @@ class Document:
         """Whether the page can be scanned."""
         try:
             scanner_used = _scanner(selection)
-            scanned = scanner_used.scanned(page.markup) if self.options.scanned else None
+            is_scanned = self.options.scanned and not self.options.around
+            scanned = scanner_used.scanned(page.markup) if is_scanned else None
             if scanned is None or not page.is_read_by_parts:
                 return False
             if self.options.titles:
@@ -238,8 +240,7 @@ class Document:
         if not tag.element.isascii() or (tag.foreign and _is_styled(attributes)):
             raise _Undecided  # a name in the charset of the page, or of SVG, which has its own
         if self.options.words and tag.element == "a" and "href" in attributes:
-            (words,) = words_of_links(self.page, tag.row)
-            attributes["href"] = WordedReference(attributes["href"] or "", words)
+            attributes["href"] = worded_row(attributes["href"] or "", self.page, tag.row)
         self._add_element(tag.element, attributes, selection, tag.foreign)
         if contents is not None:
             self._add_style(self.page.text(contents), "style")
@@ -278,10 +279,11 @@ class Document:
         """Read a tree. shadows: number of shadow roots around it."""
         kind, add, hosts = None, list[RawReference]().append, set[int]()
         with_words = self.options.words
+        around = words_around(root) if self.options.around else {}
         for node in _find(selector, root):
             element, attributes = node.tag or "", node.attributes
             if with_words and element == "a" and "href" in attributes:
-                attributes["href"] = WordedReference(attributes["href"] or "", words_in(node))
+                attributes["href"] = worded_node(attributes["href"] or "", node, around)
             if (
                 element == "a" and "href" in attributes and not selection.styled
                 and "rel" not in attributes and "xlink:href" not in attributes

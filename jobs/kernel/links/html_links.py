@@ -52,7 +52,8 @@ ReferencesOfKind = list[RawReference] | References
 # neighbours of one element and attribute: targets, hop, context, nofollow and, where asked for, the
 # kind of each reference (reference_kinds.py)
 LinkGroup = tuple[list[bytes], str, str, bool, list[bytes] | None]
-WordsOfLinks = list[tuple[list[bytes], list[str]]]  # targets, b"" for none, and words of groups
+# of groups: targets, b"" for none, words, and words around if they are asked for
+WordsOfLinks = list[tuple[list[bytes], list[str], list[str]]]
 
 
 def html_links(
@@ -128,10 +129,10 @@ def document_links(
         hop, context, nofollow = ANCHOR
         targets = base.each(anchors, counters, examples)
         if words is not None:
-            words.append((targets, words_of_links(text, anchors.rows)))
+            words.append((targets, words_of_links(text, anchors.rows), []))
         return iter([(present(targets), hop, context, nofollow, None)])
     other = elsewhere(page) if options.kinds else ""
-    joining = _PageJoining(document.page, counters, examples, most, words)
+    joining = _PageJoining(document.page, counters, examples, most, words, options.around)
     return joining.links(document, page, other)
 
 
@@ -173,7 +174,7 @@ class _PageBase(Base):
 class _PageJoining:
     """Joins the references of a page, and of pages in it, to their bases. page: in whose charset
     queries are. counters, examples, most: as in `html_link_groups`. words: as of
-    `document_links`."""
+    `document_links`. around: whether they come with those around links."""
 
     def __init__(
         self,
@@ -182,9 +183,10 @@ class _PageJoining:
         examples: Examples,
         most: int,
         words: WordsOfLinks | None,
+        around: bool,
     ) -> None:
         self._page, self._counters, self._examples, self._most = page, counters, examples, most
-        self._words = words
+        self._words, self._around = words, around
         self._left = MOST_JOINED
 
     def links(
@@ -229,7 +231,8 @@ class _PageJoining:
         """page: that the references are of."""
         each = base.each(references, self._counters, self._examples)
         if self._words is not None:
-            self._words.append((each, words_of(page, references)))
+            around = around_of(references) if self._around else []
+            self._words.append((each, words_of(page, references), around))
         if compared is None:
             return present(each), None
         return with_kinds(each, compared.each(references, Counter(), {}))
@@ -254,6 +257,11 @@ def words_of(page: PageText, references: ReferencesOfKind) -> list[str]:
     if isinstance(references, References):
         return words_of_links(page, references.rows)
     return [one.words if isinstance(one, WordedReference) else "" for one in references]
+
+
+def around_of(references: ReferencesOfKind) -> list[str]:
+    """The words around each link, '' without some, and of what is no link."""
+    return [one.around if isinstance(one, WordedReference) else "" for one in references]
 
 
 def worded(page: PageText, references: ReferencesOfKind) -> ReferencesOfKind:
@@ -367,16 +375,18 @@ class PageLinks:
         """The words, as one run. of_links: those of links of the page alone."""
         if not words:
             return []
-        targets, texts = words[0]
+        targets, texts, around = words[0]
         if len(words) > 1:
-            targets, texts = ([*chain.from_iterable(each)] for each in zip(*words, strict=True))
+            columns = zip(*words, strict=True)
+            targets, texts, around = ([*chain.from_iterable(each)] for each in columns)
         if not any(texts):
             return []
         if of_links and self._left_out:
             links = self._targets.get("L", {})
             targets = [target if target in links else b"" for target in targets]
         self._counters["anchors"] += len(texts) - texts.count("")
-        return [AnchorRun(targets, source, texts, self.page[1].encode() or UNKNOWN)]
+        timestamp = self.page[1].encode() or UNKNOWN
+        return [AnchorRun(targets, source, texts, timestamp, around)]
 
     def _keeps(self, targets: list[bytes], hop: str, context: str, nofollow: bool) -> bool:
         """Whether links of this kind are kept; those that are not are counted."""

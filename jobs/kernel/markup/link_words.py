@@ -10,11 +10,14 @@ that make no element leave the text around them whole: end tags without a start,
 elsewhere, with which a scanned link ends. A link that holds links, in cells or in SVG, has their
 words, too. A parser opens an `a` again after some tags, and each has words of its own. In a scan,
 references in an `alt` are read as those in text.
+
+The words around a link are read in trees alone, where they are asked for.
 """
 
 from __future__ import annotations
 
 from array import array
+from collections.abc import Mapping
 from functools import lru_cache
 
 from selectolax.lexbor import LexborNode
@@ -31,19 +34,21 @@ WORDS = Native(
     tuple(f"{_HERE}.scan_{name}" for name in ("words", "tokens", "names")),
 )
 LONGEST_WORDS = 200  # characters of the words of a link
+AROUND = 100  # characters before a link, and after it, of which the words around it are
 # as scan_words.py has them
 _NEXT, _LONG, _NUMBERS, _SPANS, _ROOM = 0, 1, 4, 4, 2**16
 
 
 class WordedReference(str):
-    """The `href` of an `a`, with the words of the link."""
+    """The `href` of an `a`, with the words of the link, and those around it."""
 
-    __slots__ = ("words",)
+    __slots__ = ("around", "words")
     words: str
+    around: str
 
-    def __new__(cls, reference: str, words: str) -> WordedReference:
+    def __new__(cls, reference: str, words: str, around: str = "") -> WordedReference:
         made = super().__new__(cls, reference)
-        made.words = words
+        made.words, made.around = words, around
         return made
 
 
@@ -110,10 +115,20 @@ def _unescaped(line: str) -> str:
 
 
 def _shown(text: str) -> str:
-    """The words of a text, separated by one blank, as far as they are read."""
+    """The words of a text, as far as they are read."""
+    return _spaced(text)[:LONGEST_WORDS].strip()
+
+
+def _spaced(text: str) -> str:
+    """The words of a text, separated by one blank."""
     if not text.isprintable():
         text = "".join(c if c.isprintable() else " " for c in text)
-    return " ".join(text.split())[:LONGEST_WORDS].strip()
+    return " ".join(text.split())
+
+
+def worded_row(reference: str, page: PageText, row: bytes) -> WordedReference:
+    """The `href` of an `a` of a scan, whose row this is."""
+    return WordedReference(reference, *words_of_links(page, row))
 
 
 _NO_WORDS = frozenset({"iframe", "noembed", "noframes", "script", "style"})
@@ -126,10 +141,51 @@ def words_in(node: LexborNode) -> str:
     for number, inner in enumerate(node.traverse(include_text=True)):
         if number >= _MOST_NODES or size > LONGEST_WORDS:
             break
-        if inner.tag == "-text" and (inner.parent is None or inner.parent.tag not in _NO_WORDS):
-            new = (inner.text() or "").split()
-        else:
-            new = (inner.attributes.get("alt") or "").split() if inner.tag == "img" else []
+        new = _text_of(inner).split()
         words += new
         size += sum(map(len, new)) + len(new)
     return _shown(" ".join(words))
+
+
+def _text_of(node: LexborNode) -> str:
+    """What is shown of this node alone."""
+    if node.tag == "-text":
+        hidden = node.parent is not None and node.parent.tag in _NO_WORDS
+        return "" if hidden else node.text() or ""
+    return (node.attributes.get("alt") or "") if node.tag == "img" else ""
+
+
+def worded_node(reference: str, node: LexborNode, around: Mapping[int, str]) -> WordedReference:
+    """The `href` of an `a` in a tree. around: as of `words_around`."""
+    words = words_in(node)
+    return WordedReference(reference, words, around.get(node.mem_id, words))
+
+
+def words_around(root: LexborNode) -> dict[int, str]:
+    """The words of each `a` in a tree, with those before and after it, by its `mem_id`: some 100
+    characters on each side, of the text of the page without its title."""
+    pieces, size, links = list[str](), 0, list[tuple[int, int, str]]()
+    for node in root.traverse(include_text=True):
+        if node.tag == "a":
+            links.append((node.mem_id, size, words_in(node)))
+        elif (piece := _spaced(_text_of(node))) and not _is_title(node):
+            pieces.append(piece)
+            size += len(piece) + 1
+    text = " ".join(pieces)
+    return {link: _with_neighbours(text, begin, words) for link, begin, words in links}
+
+
+def _with_neighbours(text: str, begin: int, words: str) -> str:
+    """The words that begin here in a text, with the whole words of AROUND characters before them,
+    and after them."""
+    first, last = max(0, begin - 1 - AROUND), begin + len(words) + bool(words)
+    before, after = text[first : max(0, begin - 1)], text[last : last + AROUND]
+    if first and text[first - 1] != " ":
+        before = before.partition(" ")[2] or before
+    if text[last + AROUND : last + AROUND + 1].strip():
+        after = after.rpartition(" ")[0] or after
+    return " ".join(f"{before} {words} {after}".split())
+
+
+def _is_title(node: LexborNode) -> bool:
+    return node.parent is not None and node.parent.tag == "title"

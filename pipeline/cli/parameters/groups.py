@@ -87,7 +87,7 @@ GROUPS = {
         --canonical-links --input-links --graph --order --ratings --report --state --crawl-log
         --force --check --check-archives --strict --skip-bad-files""",
     "Links": """--outlinks --links --nofollow --forms --pdf --max-record --max-links-per-page
-        --validators --titles --anchor-text --no-links --timestamps --canonical""",
+        --validators --titles --anchor-text --words-around --no-links --timestamps --canonical""",
     "Pages": "--captures --take --fold --gone --keep-www --surt-exact --nodes",
     "Ranking": f"""--method --name {" ".join(each.option for each in INPUTS)}
         --iterations --tolerance --max-rounds""",

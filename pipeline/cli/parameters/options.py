@@ -349,15 +349,21 @@ titles_option = field_option(
 anchor_text_option = field_option(
     DEFAULTS, "anchor_text", "Keep the words of links, for `explain` and the report."
 )
+words_around_option = field_option(
+    DEFAULTS, "words_around", "With --anchor-text: keep also the words around links."
+)
 
 
 def _extraction(**values: Any) -> ExtractionOptions:
-    """Raises UsageError for --forms where the links of forms are not kept."""
+    """Raises UsageError for --forms where the links of forms are not kept, and for --words-around
+    where the words of links are not."""
     options = ExtractionOptions(**values)
     if options.links != "all" and options.forms and on_command_line("forms"):
         raise click.UsageError(
             f"--forms goes with --links all; --links {options.links} leaves out forms."
         )
+    if options.words_around and not options.anchor_text:
+        raise click.UsageError("--words-around goes with --anchor-text.")
     return options
 
 

@@ -4,9 +4,9 @@ links: columns target, source and hop, and where asked for timestamp and referen
 Pages repeat their menus and a page's links their source, so every column of a row group, here a
 block, is dictionary-encoded: any reader of Parquet sees strings, while those of this engine take
 the dictionary and an index for each link, and no string is made for a link. anchors: target,
-source, words and timestamp, likewise. captures: the columns of Capture (those after the usual ones
-where asked for), status and offset as numbers, null where unknown. Renaming parts is left to the
-caller. URIs are UTF-8, as extraction writes them.
+source, words, timestamp and, where asked for, around, likewise. captures: the columns of Capture
+(those after the usual ones where asked for), status and offset as numbers, null where unknown.
+Renaming parts is left to the caller. URIs are UTF-8, as extraction writes them.
 """
 
 from __future__ import annotations
@@ -184,19 +184,22 @@ class AnchorsWriter(_Writer):
 
     block, most_strings = 1 << 17, BLOCK_STRINGS
 
-    def __init__(self, path: Path, *, passing: bool = False) -> None:
-        super().__init__(path, encoded(ANCHORS.columns), passing=passing, **OF_STRINGS)
+    def __init__(self, path: Path, *, columns: int = ANCHORS.usual, passing: bool = False) -> None:
+        super().__init__(path, encoded(ANCHORS.first(columns)), passing=passing, **OF_STRINGS)
         self._begin()
 
     def _begin(self) -> None:
         self._targets, self._words, self._size = list[bytes](), list[str](), 0
+        self._around = list[str]()
         self._pages = list[tuple[bytes, bytes, int]]()  # source, timestamp, and number of links
 
     def add(self, run: AnchorRun) -> None:
         self._targets += run.targets
         self._words += run.words
+        self._around += run.around
         self._pages.append((run.source, run.timestamp, len(run.words)))
-        self._size += len(b"".join(run.targets)) + len("".join(run.words))
+        texts = "".join(run.words), "".join(run.around)
+        self._size += len(b"".join(run.targets)) + sum(map(len, texts))
         if len(self._words) >= self.block or self._size >= self.most_strings:
             self._flush()
 
@@ -208,6 +211,8 @@ class AnchorsWriter(_Writer):
             rows = _rows_of(pages, target, words)
             of_pages = [_coded(each).take(pages[rows]) for each in (sources, timestamps)]
             columns = [target.take(rows), of_pages[0], words.take(rows), of_pages[1]]
+            if self._around:
+                columns.append(_coded(self._around).take(rows))
             self._write(pa.table(columns, self.schema))
             self.rows += len(rows)
         self._begin()

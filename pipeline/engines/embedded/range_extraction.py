@@ -111,7 +111,7 @@ def writers(work: ArchiveWork, *, passing: bool = False) -> Iterator[Writers]:
         CapturesWriter(
             paths["captures"], columns=options.capture_columns, passing=passing
         ) as captures,
-        AnchorsWriter(paths["anchors"], passing=passing)
+        AnchorsWriter(paths["anchors"], columns=options.anchor_columns, passing=passing)
         if options.anchor_text
         else nullcontext() as anchors,
     ):

@@ -68,7 +68,9 @@ def extract_links(
     anchors: where the words of links go, if they are asked for. tables: write Parquet to outputs
     that are folders. The names of files say their format.
     """
-    options = (options or ExtractionOptions())._replace(anchor_text=anchors is not None)
+    options = options or ExtractionOptions()
+    around = options.words_around and anchors is not None
+    options = options._replace(anchor_text=anchors is not None, words_around=around)
     if options.pdf:
         require_reader()
     with working_beside(links, launcher) as beside:
@@ -86,7 +88,8 @@ def extract_links(
             columns = options.capture_columns
             deliver_rows(new_captures, captures, CAPTURES, tables=tables, columns=columns)
             if anchors:
-                deliver_rows(beside.tmp / "anchors", anchors, ANCHORS, tables=tables)
+                columns = options.anchor_columns
+                deliver_rows(side["anchors"], anchors, ANCHORS, tables=tables, columns=columns)
     return reports
 
 

@@ -46,7 +46,9 @@ class FinishedColumns(Finished):
                 f"SELECT source, target FROM '{self.folder('links')}/*.parquet' WHERE hop = 'R'"
             ),
             "kept": lambda: f"SELECT source, target, hop FROM '{self.folder('links')}/*.parquet'",
-            "worded": lambda: f"SELECT {WORDED} FROM '{self.folder('anchors')}/*.parquet'",
+            "worded": lambda: (
+                f"SELECT {WORDED}, {self._around()} FROM '{self.folder('anchors')}/*.parquet'"
+            ),
             "ranked": lambda: (
                 f"SELECT id AS ord, score, captures > 0 AS captured FROM {table('scores')}"
             ),
@@ -63,6 +65,9 @@ class FinishedColumns(Finished):
 
     def _title(self) -> str:
         return "title" if self.has_titles else "NULL::VARCHAR AS title"
+
+    def _around(self) -> str:
+        return "around" if self.has_words_around else "NULL::VARCHAR AS around"
 
     def _table(self, dataset: str) -> str:
         return f"'{self.folder(dataset)}/{dataset}.parquet'"

@@ -13,8 +13,8 @@ The views, each with the name of the folder before it (`a_mapped`):
     degrees  key, links_in, links_out: of nodes, in the graph
     redirected  source, target: the redirects among the links that count
     kept     source, target, hop: the links of captures that count
-    worded   target, source, words, timestamp: of links that have words; only in a folder that was
-             made with `--anchor-text`
+    worded   target, source, words, timestamp, around: of links that have words; only in a folder
+             that was made with `--anchor-text`; around is null in one without `--words-around`
     weighed  ord, links, captures: what ties by links order them by before
 
 A view is made when it is first asked for, so that only those datasets are read, and brought from a
@@ -56,7 +56,7 @@ WEIGHED = """
     (SELECT key, sum(links)::BIGINT AS links, sum(captures)::BIGINT AS captures FROM {uris}
      GROUP BY key) u USING (key)
 """
-WORDED = ", ".join(ANCHORS.columns)
+WORDED = ", ".join(ANCHORS.first(ANCHORS.usual))
 NO_FOLDS = "SELECT '' AS key, '' AS target_key, '' AS kind, 0 AS hops WHERE false"
 
 
@@ -188,6 +188,11 @@ class Finished(ABC):
     def has_anchors(self) -> bool:
         """Whether the run was asked for the words of links."""
         return bool(self.parameters.get("--anchor-text"))
+
+    @property
+    def has_words_around(self) -> bool:
+        """Whether the run was asked for the words around links."""
+        return bool(self.parameters.get("--words-around"))
 
     @property
     def capture_columns(self) -> dict[str, str]:

@@ -72,7 +72,8 @@ KEPT = """
 
 
 WORDS_OF_LINKS = """
-    SELECT field[1] AS target, field[2] AS source, field[3] AS words, field[4] AS timestamp FROM
+    SELECT field[1] AS target, field[2] AS source, field[3] AS words, field[4] AS timestamp,
+    field[5] AS around FROM
     (SELECT string_split(line, chr(9)) AS field FROM {lines})
 """
 

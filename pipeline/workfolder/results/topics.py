@@ -3,7 +3,9 @@ them and by their titles.
 
 A page is of the topic by the sum over the hosts that have links to it of what the words of the best
 of these weigh, and by what its own title weighs, where the run kept titles. So a host counts once,
-however many of its pages repeat a menu. Links of a page to itself do not count.
+however many of its pages repeat a menu. Links of a page to itself do not count. Where the run kept
+the words around links, a link weighs the mean of what its own words weigh, and what they weigh with
+those around it.
 """
 
 from __future__ import annotations
@@ -25,12 +27,20 @@ BATCH = 1 << 16  # texts
 _LINKS = """
     WITH pages AS (SELECT DISTINCT s.uri AS uri, s.key AS key, m.id AS id
                    FROM {spelled} s JOIN {mapped} m USING (key)),
-    named AS (SELECT DISTINCT w.source AS source, w.target AS target, t.weight AS weight
-              FROM {worded} w JOIN {topic} t ON w.words = t.text)
+    named AS ({named})
     SELECT s.id AS source, t.id AS target, max(weight) AS weight,
            any_value(split_part(s.key, ')', 1)) AS host
     FROM named n JOIN pages s ON n.source = s.uri JOIN pages t ON n.target = t.uri
     GROUP BY s.id, t.id ORDER BY t.id, s.id
+"""
+_BY_WORDS = """
+    SELECT DISTINCT w.source AS source, w.target AS target, t.weight AS weight
+    FROM {worded} w JOIN {topic} t ON w.words = t.text
+"""
+_BY_WORDS_AROUND = """
+    SELECT DISTINCT w.source AS source, w.target AS target,
+           (coalesce(t.weight, 0) + a.weight) / 2 AS weight
+    FROM {worded} w JOIN {topic} a ON w.around = a.text LEFT JOIN {topic} t ON w.words = t.text
 """
 _BY_HOSTS = """
     SELECT target AS id, sum(weight) AS weight FROM
@@ -52,7 +62,8 @@ def topic_of(finished: Finished, words: TopicWords) -> tuple[Floats, TopicLinks]
     topic, linked = (f"{finished.name}_{name}" for name in ("topic", "linked"))
     with finished.reading():
         finished.db.register(topic, _texts(finished, words))
-        links = _table(finished, _LINKS, topic=topic)
+        by = _BY_WORDS_AROUND if finished.has_words_around else _BY_WORDS
+        links = _table(finished, _LINKS, named=_named(finished, by, topic=topic))
         links = links.filter(pc.not_equal(links["source"], links["target"]))
         finished.db.register(linked, links)
         of_pages = [_table(finished, _BY_HOSTS, links=linked)]
@@ -73,6 +84,8 @@ def topic_of(finished: Finished, words: TopicWords) -> tuple[Floats, TopicLinks]
 def _texts(finished: Finished, words: TopicWords) -> pa.Table:
     """The texts that are of the topic, each with its weight, in parts of UNIT."""
     query = "SELECT DISTINCT words AS text FROM {worded}"
+    if finished.has_words_around:
+        query += " UNION SELECT around FROM {worded}"
     if finished.has_titles:
         query += " UNION SELECT title FROM {visited} WHERE title IS NOT NULL"
     kept, weights = list[str](), list[float]()
@@ -86,7 +99,7 @@ def _texts(finished: Finished, words: TopicWords) -> pa.Table:
 
 
 def _table(finished: Finished, query: str, **tables: str) -> pa.Table:
-    """tables: the names of those in the query that are no views."""
+    """tables: names of what is no view in the query, or queries."""
     return finished.db.sql(_named(finished, query, **tables)).to_arrow_table()
 
 

@@ -178,6 +178,35 @@ def test_they_come_and_go_with_the_option(how: str, archive: Path, tmp_path: Pat
     assert not anchors.exists()
 
 
+AROUND = b"""<title>No word of it</title><script>nor this</script>
+<p>Some words come <i>before</i> <a href=/x>the link <img alt=picture></a>, others after it.
+<a href=/y>next</a>"""
+
+
+def test_words_around_links(tmp_path: Path) -> None:
+    """The same by all engines, in the library, and in the list."""
+    archive = write_records(tmp_path / "a.warc", [response("http://a.example/", AROUND)])
+    page, before, after = "http://a.example/", "Some words come before the link picture", "next"
+    wanted = [
+        (f"{page}x", page, "the link picture", f"{before} , others after it. {after}"),
+        (f"{page}y", page, "next", f"{before} , others after it. {after}"),
+    ]
+    for name, how in HOW.items():
+        work, options = tmp_path / name, ("--anchor-text", "--words-around", "--no-validate")
+        ok("run", archive, "--work", work, *options, *how)
+        ok("export", work, "--format", "anchors", "--output", work / "anchors.csv")
+        with (work / "anchors.csv").open(newline="") as lines:
+            rows = [(r["dest"], r["src"], r["anchor"], r["around"]) for r in csv.DictReader(lines)]
+        assert sorted(rows) == wanted
+    found = library.extract(archive, anchor_text=True, words_around=True).anchors()
+    assert sorted((row.target, row.source, row.words, row.around or "") for row in found) == wanted
+    assert {row.around for row in library.extract(archive, anchor_text=True).anchors()} == {None}
+    with pytest.raises(ValueError, match="words_around goes with anchor_text"):
+        library.extract(archive, words_around=True)
+    alone = crawlrank("run", archive, "--work", tmp_path / "no", "--words-around")
+    assert (alone.code, "--anchor-text" in alone.err) == (2, True)
+
+
 def test_a_damaged_part_is_read_again(archive: Path, tmp_path: Path) -> None:
     words = (
         "run",
@@ -227,7 +256,7 @@ def test_pages_of_metadata_have_the_words_of_their_html(tmp_path: Path) -> None:
 
 def test_the_library_gives_them(archive: Path) -> None:
     extraction = library.extract(archive, anchor_text=True)
-    assert Counter(map(tuple, extraction.anchors())) == Counter(kept())
+    assert Counter(row[:3] for row in extraction.anchors()) == Counter(kept())
     (batch,) = extraction.batches("anchors")
-    assert batch.schema.names == ["source", "target", "words"]
+    assert batch.schema.names == ["source", "target", "words", "around"]
     assert not list(library.extract(archive).anchors())

@@ -10,6 +10,11 @@ import pytest
 from support.crawls import crawlrank, ok, response, write_records
 from support.runs import copy_of, finished
 
+from crawlrank.pipeline.ranking.topic_words import TopicWords
+from crawlrank.pipeline.workfolder.results.opened import open_finished, temporary_database
+from crawlrank.pipeline.workfolder.results.topics import topic_of
+from crawlrank.pipeline.workfolder.weight_files import read_words
+
 #: by page: its title, and its links
 WEB = {
     "http://a.example/": (
@@ -70,6 +75,27 @@ def test_pages_and_links_of_a_topic(work: Path, words: Path, tmp_path: Path) -> 
     more = ("--quiet", "--force")
     ok("rank", work, "--method", "topic", "--words", words, "--name", "jam", *more)
     assert scores(work, "jam", tmp_path) != found
+
+
+NEAR = (
+    b"""<p>A shop for jam, <a href=/shop>open here</a>. Another page of bread and jam:
+<a href=/jam>jam</a>.</p>"""
+    + b"<p>Nothing</p>" * 20
+    + b"<a href=/x>else</a>"
+)
+
+
+def test_words_around_a_link_count_for_half(words: Path, tmp_path: Path) -> None:
+    archive = write_records(tmp_path / "a.warc", [response("http://a.example/", NEAR)])
+    given = "--anchor-text", "--words-around", "--no-validate", "--nodes", "all"
+    work = finished(archive, *given)
+    with temporary_database(1 << 28) as (db, near):
+        run = open_finished(work, db, near, "run")
+        pages, links = topic_of(run, TopicWords((*read_words(words),), ""))
+        ids = dict(run.rows("SELECT key, id FROM {mapped}"))
+    found = {key: pages[ids[f"example,a){key}"]] for key in ("/", "/shop", "/jam", "/x")}
+    assert found == {"/": 0, "/shop": (0 + 1.5) / 2, "/jam": (1 + 1.5) / 2, "/x": 0}
+    assert sorted(links.weights) == [0.75, 1.25]
 
 
 def refused(work: Path, *more: object) -> str:

@@ -53,6 +53,7 @@ OTHER = ExtractionOptions(
     timestamps=True,
     canonical=True,
     anchor_text=True,
+    words_around=True,
     validators=True,
     titles=True,
 )
@@ -60,8 +61,8 @@ OTHER = ExtractionOptions(
 
 def test_the_job_takes_what_the_pipeline_gives() -> None:
     assert OTHER.arguments() == [
-        *("--forms", "--pdf", "--timestamps", "--canonical", "--anchor-text", "--validators"),
-        "--titles",
+        *("--forms", "--pdf", "--timestamps", "--canonical", "--anchor-text", "--words-around"),
+        *("--validators", "--titles"),
         *("--outlinks", "both", "--links", "all", "--nofollow", "drop"),
         *("--max-record", "1048576", "--max-links-per-page", "7"),
     ]
@@ -79,5 +80,6 @@ def test_every_option_marks_an_extraction() -> None:
 
 
 def test_folders_made_before_there_were_some_options_stay_good() -> None:
-    later = {"--timestamps", "--canonical", "--anchor-text", "--validators", "--titles"}
+    later = {"--timestamps", "--canonical", "--anchor-text", "--words-around"}
+    later |= {"--validators", "--titles"}
     assert not later & ExtractionOptions().parameters().keys()

@@ -24,7 +24,7 @@ def read(
     page = html_document(body, content_type, Counter(), options)
     for _ in document_links(page, PAGE, Counter(), {}, most, words):
         pass
-    pairs = [pair for group in words for pair in zip(*group, strict=True)]
+    pairs = [pair for group in words for pair in zip(*group[:2], strict=True)]
     return [pair for pair in dict.fromkeys(pairs) if all(pair)]
 
 
@@ -75,6 +75,43 @@ def test_long_words_are_cut() -> None:
     ((_, words),) = words_of(f"<a href=x>{'word ' * 1000}</a>")
     assert words == ("word " * 40).strip()
     assert len(words) <= LONGEST_WORDS
+
+
+def around(html: str, most: int = 10**6) -> list[str]:
+    options, words = HtmlOptions(words=True, around=True), WordsOfLinks()
+    page = html_document(html.encode(), "text/html; charset=utf-8", Counter(), options)
+    for _ in document_links(page, PAGE, Counter(), {}, most, words):
+        pass
+    assert all(len({*map(len, group)}) == 1 for group in words)
+    return [text for *_, texts in words for text in texts]
+
+
+W = "word " * 40
+MANY = W.strip()[:99]  # as many whole words as there are in 100 characters
+
+
+@pytest.mark.parametrize(
+    ("html", "texts"),
+    [
+        ("<a href=x>Hello</a>", ["Hello"]),
+        ("see <a href=x>this</a><p>and <b>that</b>", ["see this and that"]),
+        ("<title>no</title><script>no</script>a<!-- no --> <a href=x></a>b", ["a b"]),
+        (f"{W}<a href=x>it</a> {W}", [f"{MANY} it {MANY}"]),
+        ("語" * 200 + "<a href=x>it</a>" + "文" * 200, [f"{'語' * 100} it {'文' * 100}"]),
+        ("a\u0000\u200bb <a href=x>it</a>\u200bc", ["a b it c"]),
+        ("<a href=x>one</a> and <a href=y rel=nofollow>two</a>", ["one and two"] * 2),
+        ("<a href=x>one</a> <area href=y> <a name=n>two</a>", ["one two", ""]),
+    ],
+)
+def test_words_around_a_link(html: str, texts: list[str]) -> None:
+    assert around(html) == around(html, most=0) == texts
+
+
+@pytest.mark.parametrize(
+    "some", ["<a href=x>", "w<a href=x>w", "w", "<div>", "<a href=x><b>w", "&"]
+)
+def test_words_around_are_read_in_linear_time(some: str) -> None:
+    assert_linear(lambda count: around(f"<a href=x>{some * count}<a href=y>"), 4_000)
 
 
 @pytest.mark.parametrize(("begin", "some", "count"), [

@@ -23,7 +23,10 @@ from crawlrank.pipeline.steps import ArchiveReport
 from crawlrank.pipeline.workfolder.archives import archive_tasks, given_archives
 
 ARC, WARC = SAMPLES / "aut-example.arc.gz", SAMPLES / "aut-example.warc.gz"
-MUCH = {"links": "all", "timestamps": True, "validators": True, "anchor_text": True}
+MUCH = {
+    "links": "all", "timestamps": True, "validators": True, "anchor_text": True,
+    "words_around": True,
+}  # fmt: skip
 
 
 def in_ranges(work: Work, tell: Tell) -> Any:
