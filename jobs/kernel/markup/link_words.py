@@ -155,24 +155,30 @@ def _text_of(node: LexborNode) -> str:
     return (node.attributes.get("alt") or "") if node.tag == "img" else ""
 
 
-def worded_node(reference: str, node: LexborNode, around: Mapping[int, str]) -> WordedReference:
+def worded_node(
+    reference: str, node: LexborNode, around: Mapping[int, tuple[str, str]]
+) -> WordedReference:
     """The `href` of an `a` in a tree. around: as of `words_around`."""
+    if texts := around.get(node.mem_id):
+        return WordedReference(reference, *texts)
     words = words_in(node)
-    return WordedReference(reference, words, around.get(node.mem_id, words))
+    return WordedReference(reference, words, words)
 
 
-def words_around(root: LexborNode) -> dict[int, str]:
-    """The words of each `a` in a tree, with those before and after it, by its `mem_id`: some 100
-    characters on each side, of the text of the page without its title."""
+def words_around(root: LexborNode) -> dict[int, tuple[str, str]]:
+    """The words of each `a` in a tree, alone and with those before and after it, by its `mem_id`:
+    of 100 characters on each side, of the text of the page without its title."""
     pieces, size, links = list[str](), 0, list[tuple[int, int, str]]()
     for node in root.traverse(include_text=True):
         if node.tag == "a":
             links.append((node.mem_id, size, words_in(node)))
-        elif (piece := _spaced(_text_of(node))) and not _is_title(node):
+            continue
+        shown = _text_of(node)
+        if shown and not shown.isspace() and (piece := _spaced(shown)) and not _is_title(node):
             pieces.append(piece)
             size += len(piece) + 1
     text = " ".join(pieces)
-    return {link: _with_neighbours(text, begin, words) for link, begin, words in links}
+    return {link: (words, _with_neighbours(text, begin, words)) for link, begin, words in links}
 
 
 def _with_neighbours(text: str, begin: int, words: str) -> str:
