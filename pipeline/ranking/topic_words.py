@@ -1,7 +1,9 @@
 """The words of a topic, and how much a text is of it.
 
-Words are sequences of letters and digits. Case, accents and forms of letters that mean the same
-(Unicode NFKD) do not matter. A phrase is words that follow each other.
+Words are sequences of letters, digits, and marks that belong to them. Case, accents and forms of
+letters that mean the same (Unicode NFKD) do not matter. Accents are those of Latin, Greek and
+Cyrillic letters; marks of other scripts are parts of words, such as the vowels of Hindi and what
+makes another letter of one in Japanese. A phrase is words that follow each other.
 """
 
 from __future__ import annotations
@@ -12,13 +14,26 @@ import unicodedata
 from dataclasses import dataclass
 
 _WORD = re.compile(r"\w+").findall
+_ACCENTED_UNTIL = "\u0530"  # the first letter after Latin, Greek and Cyrillic ones
 
 
 def folded(text: str) -> str:
     """The words of a text, folded, with a blank before, between and after them; '' without any."""
-    plain = unicodedata.normalize("NFKD", text.casefold())
-    words = _WORD("".join(c for c in plain if not unicodedata.combining(c)))
+    plain = text.casefold()
+    words = _WORD(plain) if plain.isascii() else _without_accents(plain).split()
     return f" {' '.join(words)} " if words else ""
+
+
+def _without_accents(text: str) -> str:
+    """A text without accents, and with blanks between its words."""
+    kept, letter = list[str](), ""
+    for c in unicodedata.normalize("NFKD", text):
+        if unicodedata.category(c)[0] != "M":
+            letter = c if c.isalnum() or c == "_" else " "
+            kept.append(letter)
+        elif letter >= _ACCENTED_UNTIL:
+            kept.append(c)
+    return unicodedata.normalize("NFC", "".join(kept))
 
 
 @dataclass(frozen=True)

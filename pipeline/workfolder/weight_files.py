@@ -107,12 +107,15 @@ def read_heritrix_seeds(path: Path, damaged: list[int] | None = None) -> list[We
     return lines.checked("seeds")
 
 
+MOST_WEIGHT = 1_000_000  # of a word
+
+
 def read_words(path: Path) -> list[tuple[str, float]]:
     """Words and phrases of a topic as `folded` has them, with their weights: one a line, with a tab
     before the weight, which is 1 otherwise. `#` at the start of a line begins a comment.
 
     Raises BadInput with file and line for a phrase without a word or with two weights, and for
-    another weight than a finite number above 0; and for a file without any.
+    another weight than a number above 0 and up to MOST_WEIGHT; and for a file without any.
     """
     phrases: dict[str, float] = {}
     for number, text in numbered_texts(path, "a text file with a word or phrase a line"):
@@ -124,8 +127,9 @@ def read_words(path: Path) -> list[tuple[str, float]]:
         if not (words := folded(phrase)):
             raise BadInput(where, f"{phrase!r}, which has no letter or digit", "a word or phrase")
         value = float(weight) if _DECIMAL(weight or "1") and weight else 1.0 if not weight else 0.0
-        if not 0 < value < math.inf:
-            raise BadInput(where, f"the weight {weight!r}", "a finite number above 0", TAB)
+        if not 0 < value <= MOST_WEIGHT:
+            expected = f"a number above 0, {MOST_WEIGHT:,} at most"
+            raise BadInput(where, f"the weight {weight!r}", expected, TAB)
         if words in phrases:
             raise BadInput(where, f"{phrase!r} once more", "each word or phrase once", TAB)
         phrases[words] = value

@@ -353,8 +353,8 @@ EDITS: dict[str, tuple[Edit, ...]] = {
         Edit(
             "all-words-before-a-link-are-around-it",
             "jobs/kernel/markup/link_words.py",
-            "first, last = max(0, begin - 1 - AROUND), begin",
-            "first, last = 0, begin",
+            "first, last = max(0, begin - 1 - AROUND), begin + len(words)",
+            "first, last = 0, begin + len(words)",
             "tests/jobs/kernel/links/test_anchor_words.py::test_words_around_a_link",
         ),
         Edit(

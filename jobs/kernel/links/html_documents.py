@@ -39,7 +39,7 @@ from crawlrank.jobs.kernel.links.link_rules import (
 from crawlrank.jobs.kernel.markup import scanner
 from crawlrank.jobs.kernel.markup.html_pieces import is_simple, pieces
 from crawlrank.jobs.kernel.markup.html_tokens import head_tags, written_values
-from crawlrank.jobs.kernel.markup.link_words import worded_node, worded_row, words_around
+from crawlrank.jobs.kernel.markup.link_words import Around, worded_node, worded_row, words_around
 from crawlrank.jobs.kernel.markup.page_text import PageText
 from crawlrank.jobs.kernel.markup.scanner import CONTENTS, References, ScannedTag, Scanner
 
@@ -254,32 +254,34 @@ class Document:
         if is_simple(text):
             self._read(text, selection, selector)
             return
-        attributes = frozenset(name.encode() for name in selection.attributes | {_SHADOW_MODE})
-        for piece in pieces(text, attributes, self._cut):
+        names = {_SHADOW_MODE, "alt"} if self.options.words else {_SHADOW_MODE}
+        attributes = frozenset(name.encode() for name in selection.attributes | names)
+        for number, piece in enumerate(pieces(text, attributes, self._cut)):
             if self.is_cut:
                 break
-            self._read(piece, selection, selector)
+            self._read(piece, selection, selector, number)
 
     def _cut(self) -> None:
         """What follows is not read."""
         self.size = MOST_REFERENCES
 
-    def _read(self, piece: bytes, selection: Selection, selector: str) -> None:
+    def _read(self, piece: bytes, selection: Selection, selector: str, number: int = 0) -> None:
         self._begin = len(self.references)
         root = LexborHTMLParser(piece).root
         if root is not None:
-            self._read_tree(root, selection, selector)
+            around = words_around(root, number) if self.options.around else {}
+            self._read_tree(root, selection, selector, around)
             if not self._has_title and (title := self.page.title_in(root)) is not None:
                 self.title, self._has_title = title, True
         self._count()
 
     def _read_tree(
-        self, root: LexborNode, selection: Selection, selector: str, shadows: int = 0
-    ) -> None:
+        self, root: LexborNode, selection: Selection, selector: str, around: Around,
+        shadows: int = 0,
+    ) -> None:  # fmt: skip
         """Read a tree. shadows: number of shadow roots around it."""
         kind, add, hosts = None, list[RawReference]().append, set[int]()
         with_words = self.options.words
-        around = words_around(root) if self.options.around else {}
         for node in _find(selector, root):
             element, attributes = node.tag or "", node.attributes
             if with_words and element == "a" and "href" in attributes:
@@ -290,7 +292,7 @@ class Document:
             ):  # nearly all elements; by rules it takes three times as long  # fmt: skip
                 if kind is not ANCHOR:
                     kind, add = ANCHOR, self._group(ANCHOR).append
-                add(attributes["href"] or "")
+                add("" if (href := attributes["href"]) is None else href)
                 continue
             kind = None
             if element == "template":
@@ -311,7 +313,8 @@ class Document:
             self.left_out += 1
             return
         for content in template.template_fragments()[:1]:
-            self._read_tree(content, selection, selector, shadows)
+            around = words_around(content) if self.options.around else {}
+            self._read_tree(content, selection, selector, around, shadows)
 
     # both
 
@@ -346,7 +349,7 @@ class Document:
         for attribute, context, hop, read in rules:
             if attribute not in attributes:
                 continue
-            value = attributes[attribute] or ""
+            value = "" if (given := attributes[attribute]) is None else given
             if read is refresh:
                 if self._reloads:  # no later refresh counts
                     continue

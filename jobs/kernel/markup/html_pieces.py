@@ -6,7 +6,8 @@ not get a page with more than MANY_TAGS tags, with more than LONG_TAG bytes betw
 more than SIMPLE_BYTES bytes. It gets such a page in pieces, each as a document of its own, and long
 tags with the attributes alone that are read.
 
-A piece ends between two tags. A template is not cut: what is too long of it is left out, as it
+A piece ends between two tags, and if it can outside of links, whose words would be in two pieces.
+A template is not cut: what is too long of it is left out, as it
 gives no links. The next piece begins in a table or in an `svg` if one is open. What else is open
 does not matter for links, except a `select`, in which a parser drops tags, and a frameset.
 """
@@ -39,6 +40,7 @@ SIMPLE_BYTES = 2**21  # attributes take 30 times their size in memory
 LONG_TAG = 2**14
 MOST_TAGS = 2**19  # of a page that is read in pieces; cutting takes some 4 µs for each
 PIECE_TAGS, PIECE_BYTES = 1000, 2**17
+_MORE_TAGS, _MORE_BYTES = 100, 2**14  # of a piece that would end in a link
 _PIECE_FORMATS = 100  # formatting elements that are open in a piece
 _MANY_OPENED = 300_000  # elements that a parser may open again; they take 90 MB
 _FEW_TAGS = 1000
@@ -113,6 +115,7 @@ class _Piece:
     """The piece that is being made, and what is open at its end.
 
     tables, svgs, templates: open elements. Pieces of a template that is too long are empty.
+    in_link: whether an `a` is open.
     """
 
     def __init__(self, page: bytes, attributes: frozenset[bytes]) -> None:
@@ -122,6 +125,7 @@ class _Piece:
         self._formats: Counter[bytes] = Counter()
         self._is_left_out = False
         self.tables = self.svgs = self.templates = 0
+        self.in_link = False
 
     def begin(self, position: int) -> None:
         """Begin the next piece at that position."""
@@ -140,10 +144,11 @@ class _Piece:
         """Whether the piece ends at that position."""
         if self._is_left_out:
             return not self.templates
+        more_tags, more_bytes = (_MORE_TAGS, _MORE_BYTES) if self.in_link else (0, 0)
         return (
-            self._tags >= PIECE_TAGS
-            or self._size + end - self._begin >= PIECE_BYTES
-            or self._formats.total() > _PIECE_FORMATS
+            self._tags >= PIECE_TAGS + more_tags
+            or self._size + end - self._begin >= PIECE_BYTES + more_bytes
+            or self._formats.total() > _PIECE_FORMATS + more_tags
         )
 
     def add(self, tag: Tag, begin: int) -> int:
@@ -152,7 +157,9 @@ class _Piece:
         self._tags += 1
         if end - begin > LONG_TAG and not self._is_left_out:
             self._shorten(tag, begin)
-        if name in FORMATTING and name != b"a":
+        if name == b"a":
+            self.in_link = not is_end
+        elif name in FORMATTING:
             self._formats[name] = max(0, self._formats[name] + (-1 if is_end else 1))
         elif name == b"table":
             self.tables = max(0, self.tables + (-1 if is_end else 1))

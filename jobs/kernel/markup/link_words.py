@@ -131,6 +131,7 @@ def worded_row(reference: str, page: PageText, row: bytes) -> WordedReference:
     return WordedReference(reference, *words_of_links(page, row))
 
 
+Around = Mapping[int, tuple[str, str]]  # by `mem_id`: the words of a link, and those around it
 _NO_WORDS = frozenset({"iframe", "noembed", "noframes", "script", "style"})
 _MOST_NODES = 100  # in a link; text after them is left out
 
@@ -155,9 +156,7 @@ def _text_of(node: LexborNode) -> str:
     return (node.attributes.get("alt") or "") if node.tag == "img" else ""
 
 
-def worded_node(
-    reference: str, node: LexborNode, around: Mapping[int, tuple[str, str]]
-) -> WordedReference:
+def worded_node(reference: str, node: LexborNode, around: Around) -> WordedReference:
     """The `href` of an `a` in a tree. around: as of `words_around`."""
     if texts := around.get(node.mem_id):
         return WordedReference(reference, *texts)
@@ -165,15 +164,18 @@ def worded_node(
     return WordedReference(reference, words, words)
 
 
-def words_around(root: LexborNode) -> dict[int, tuple[str, str]]:
-    """The words of each `a` in a tree, alone and with those before and after it, by its `mem_id`:
-    of 100 characters on each side, of the text of the page without its title."""
+def words_around(root: LexborNode, number: int = 0) -> Around:
+    """The words of each `a` in a tree, alone and with those before and after it: of 100 characters
+    on each side, of the text of the page without its title. number: of the piece of a page, whose
+    text begins with a character that is not the page's, but in the first (html_pieces.py)."""
     pieces, size, links = list[str](), 0, list[tuple[int, int, str]]()
     for node in root.traverse(include_text=True):
         if node.tag == "a":
             links.append((node.mem_id, size, words_in(node)))
             continue
         shown = _text_of(node)
+        if number and shown:
+            shown, number = shown[1:], 0
         if shown and not shown.isspace() and (piece := _spaced(shown)) and not _is_title(node):
             pieces.append(piece)
             size += len(piece) + 1
@@ -184,7 +186,10 @@ def words_around(root: LexborNode) -> dict[int, tuple[str, str]]:
 def _with_neighbours(text: str, begin: int, words: str) -> str:
     """The words that begin here in a text, with the whole words of AROUND characters before them,
     and after them."""
-    first, last = max(0, begin - 1 - AROUND), begin + len(words) + bool(words)
+    first, last = max(0, begin - 1 - AROUND), begin + len(words)
+    if words and text[last : last + 1].strip():  # a long link, whose words were cut
+        last = max(last, text.find(" ", last, last + AROUND))
+    last += bool(words) and text[last : last + 1] == " "
     before, after = text[first : max(0, begin - 1)], text[last : last + AROUND]
     if first and text[first - 1] != " ":
         before = before.partition(" ")[2] or before
@@ -194,4 +199,7 @@ def _with_neighbours(text: str, begin: int, words: str) -> str:
 
 
 def _is_title(node: LexborNode) -> bool:
-    return node.parent is not None and node.parent.tag == "title"
+    title = node.parent
+    if title is None or title.tag != "title" or title.parent is None:
+        return False
+    return title.parent.tag == "head"

@@ -75,8 +75,8 @@ def topic_of(finished: Finished, words: TopicWords) -> tuple[Floats, TopicLinks]
         pages[table["id"].to_numpy()] += table["weight"].to_numpy()
     if not pages.any():
         what = f"none of {count_of(len(words.phrases), 'word or phrase', 'words and phrases')}"
-        cure = "See `crawlrank export --format anchors` for the words of links."
-        raise BadInput("--words", what, "words of links to pages that have a score", cure)
+        cure = "See `crawlrank export --format anchors`; a run with --nodes all scores more pages."
+        raise BadInput("--words", what, "words of links between pages that have a score", cure)
     source, target = (links[name].to_numpy().astype(np.int64) for name in ("source", "target"))
     return pages, TopicLinks(source, target, links["weight"].to_numpy())
 

@@ -101,10 +101,29 @@ MANY = W.strip()[:99]  # as many whole words as there are in 100 characters
         ("a\u0000\u200bb <a href=x>it</a>\u200bc", ["a b it c"]),
         ("<a href=x>one</a> and <a href=y rel=nofollow>two</a>", ["one and two"] * 2),
         ("<a href=x>one</a> <area href=y> <a name=n>two</a>", ["one two", ""]),
+        ("a <a href=x><svg><title>icon</title></svg></a> b", ["a icon b"]),
+        (f"a <a href=x>{'k' * 198} elephants</a> b c", [f"a {'k' * 198} e b c"]),
+        ("<a href=''>here</a> <a href='' rel=z>there</a>", ["here there"] * 2),
     ],
 )
 def test_words_around_a_link(html: str, texts: list[str]) -> None:
     assert around(html) == around(html, most=0) == texts
+
+
+def test_large_pages_are_cut_outside_of_links() -> None:
+    """Pages that are parsed in pieces: by their size, for their number of tags, in a table."""
+    long = "<img alt=pict src='data:" + "A" * 2**17 + "'>"
+    for begin, count in (("y " * 66_000, 2), ("y<br>" * 11_000, 2), ("<table>", 4_000)):
+        cell = "<tr><td>" if begin == "<table>" else ""
+        links = "".join(f"{cell}<a href=p{n}>word{n} <b>b</b></a> w{n} " for n in range(count))
+        texts = [*filter(None, around(begin + links + f"<a href=i>{long}</a>"))]
+        assert len(texts) == count + 1
+        for number, text in enumerate(texts[:-1]):
+            assert f" word{number} b " in f" {text} "
+        with_next = sum(f"b w{number}" in text for number, text in enumerate(texts))
+        assert count - 30 < with_next <= count
+        assert "pict" in texts[-1].split()
+        assert not any("x" in text.split() for text in texts)
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,9 @@ def test_it_continues_to_the_same_bits() -> None:
     ("text", "words"),
     [
         ("Café\u0301 — THÉ, 3!", " cafe the 3 "), ("Straße ﬁn", " strasse fin "), ("…", ""),
-        ("Ελλάδα", " ελλαδα "), ("日本 語", " 日本 語 "),
+        ("Ελλάδα", " ελλαδα "), ("日本 語", " 日本 語 "), ("Ёлка", " елка "), ("a_b", " a_b "),
+        ("हिन्दी साहित्य", " हिन्दी साहित्य "), ("ガイド カイト", " ガイド カイト "),
+        ("ไทยภาพยนตร์", " ไทยภาพยนตร์ "),
     ],
 )  # fmt: skip
 def test_words_are_folded(text: str, words: str) -> None:
@@ -122,7 +124,8 @@ def test_the_file(tmp_path: Path) -> None:
     ("text", "reason"),
     [
         ("a\n…\n", "line 2"), ("a\tb\n", "the weight 'b'"), ("a\t0\n", "the weight '0'"),
-        ("a\t-1\n", "finite number above 0"), ("a\t1e999\n", "finite number above 0"),
+        ("a\t-1\n", "1,000,000 at most"), ("a\t1e999\n", "1,000,000 at most"),
+        ("a\t1000001\n", "1,000,000 at most"),
         ("Thé\nthe\t2\n", "line 2"), ("# nothing\n", "no word"), ("", "no word"),
         ("a\n\x01b\n", "control character"), (b"a\nb\xff\n", "no UTF-8"), ("a\t1\t2\n", "weight"),
     ],
