@@ -179,8 +179,9 @@ class LinksWriter(_Writer):
 
 
 class AnchorsWriter(_Writer):
-    """Writes the words of links, page by page, each pair of target and words of a page once. Of the
-    rows of a block all strings are kept until it is full, as Arrow numbers them faster."""
+    """Writes the words of links, page by page, each pair of target and words of a page once. The
+    strings of a page are joined at once, while they are in the processor's cache, and numbered by
+    Arrow when a block is full."""
 
     block, most_strings = 1 << 17, BLOCK_STRINGS
 
@@ -189,37 +190,55 @@ class AnchorsWriter(_Writer):
         self._begin()
 
     def _begin(self) -> None:
-        self._targets, self._words, self._size = list[bytes](), list[str](), 0
-        self._around = list[str]()
+        self._targets, self._words, self._around = list[bytes](), list[bytes](), list[bytes]()
         self._pages = list[tuple[bytes, bytes, int]]()  # source, timestamp, and number of links
+        self._count = self._size = 0
 
     def add(self, run: AnchorRun) -> None:
-        self._targets += run.targets
-        self._words += run.words
-        self._around += run.around
+        """None of the strings may have a line feed."""
+        targets, words = _LINE.join(run.targets), "\n".join(run.words).encode()
+        self._targets.append(targets)
+        self._words.append(words)
+        if run.around:
+            self._around.append("\n".join(run.around).encode())
+            self._size += len(self._around[-1])
         self._pages.append((run.source, run.timestamp, len(run.words)))
-        texts = "".join(run.words), "".join(run.around)
-        self._size += len(b"".join(run.targets)) + sum(map(len, texts))
-        if len(self._words) >= self.block or self._size >= self.most_strings:
+        self._count += len(run.words)
+        self._size += len(targets) + len(words)
+        if self._count >= self.block or self._size >= self.most_strings:
             self._flush()
 
     def _flush(self) -> None:
         if self._pages:
             sources, timestamps, counts = zip(*self._pages, strict=True)
             pages = np.repeat(np.arange(len(counts)), counts)
-            target, words = _coded(self._targets), _coded(self._words)
+            target, words = _split(self._targets), _split(self._words)
             rows = _rows_of(pages, target, words)
             of_pages = [_coded(each).take(pages[rows]) for each in (sources, timestamps)]
             columns = [target.take(rows), of_pages[0], words.take(rows), of_pages[1]]
             if self._around:
-                columns.append(_coded(self._around).take(rows))
+                columns.append(_split(self._around).take(rows))
             self._write(pa.table(columns, self.schema))
             self.rows += len(rows)
         self._begin()
 
 
-def _coded(values: Sequence[bytes] | Sequence[str]) -> pa.DictionaryArray:
+_LINE = b"\n"
+
+
+def _coded(values: Sequence[bytes]) -> pa.DictionaryArray:
     return pa.array(values).cast(pa.string()).dictionary_encode()
+
+
+def _split(lines: Sequence[bytes]) -> pa.DictionaryArray:
+    """The lines of texts. Raises ValueError for what is not UTF-8."""
+    text = np.frombuffer(_LINE.join([*lines, b""]), np.uint8)
+    ends = np.flatnonzero(text == _LINE[0])
+    offsets = np.concatenate(([0], ends - np.arange(len(ends)))).astype(np.int32)
+    strings = text.tobytes().replace(_LINE, b"")
+    array = pa.StringArray.from_buffers(len(ends), pa.py_buffer(offsets), pa.py_buffer(strings))
+    array.validate(full=True)
+    return array.dictionary_encode()
 
 
 def _rows_of(

@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from itertools import groupby
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, NamedTuple
 
-from crawlrank.jobs.kernel.archive.damage import MAX_LISTED, Damage, guard, of_unread
+from crawlrank.jobs.kernel.archive.damage import MAX_LISTED, guard, of_unread
 from crawlrank.jobs.kernel.archive.run_reader import ArchiveRange
 from crawlrank.jobs.kernel.captures.archive_ranges import fit, ranges_of
 from crawlrank.jobs.kernel.captures.counters import MAX_TYPES, TYPES, require_pages
@@ -119,19 +118,17 @@ def writers(work: ArchiveWork, *, passing: bool = False) -> Iterator[Writers]:
 
 
 def _write(items: Iterator[Row], output: Writers, damage: list[list[Any]]) -> None:
-    for kind, group in groupby(items, type):
-        if kind is LinkRun:
-            for run in cast(Iterator[LinkRun], group):
-                output.links.add(run.source, run.targets, run.hop, *run[3:])
-        elif kind is Capture:
-            output.captures.add(cast(Iterator[Capture], group))
-        elif kind is AnchorRun and output.anchors:
-            for anchors in cast(Iterator[AnchorRun], group):
-                output.anchors.add(anchors)
-        elif kind is Damage:
-            for item in group:  # there may be millions in a row
-                if len(damage) < MAX_LISTED:
-                    damage.append(list(item))
+    links, captures, anchors = output
+    for item in items:
+        if isinstance(item, LinkRun):
+            links.add(item.source, item.targets, item.hop, *item[3:])
+        elif isinstance(item, Capture):
+            captures.add((item,))
+        elif isinstance(item, AnchorRun):
+            if anchors:
+                anchors.add(item)
+        elif len(damage) < MAX_LISTED:  # there may be millions
+            damage.append(list(item))
 
 
 LEAST, MOST = 1 << 22, 1 << 24  # bytes of a range
