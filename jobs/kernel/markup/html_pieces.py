@@ -7,9 +7,9 @@ more than SIMPLE_BYTES bytes. It gets such a page in pieces, each as a document 
 tags with the attributes alone that are read.
 
 A piece ends between two tags, and if it can outside of links, whose words would be in two pieces.
-A template is not cut: what is too long of it is left out, as it
-gives no links. The next piece begins in a table or in an `svg` if one is open. What else is open
-does not matter for links, except a `select`, in which a parser drops tags, and a frameset.
+A template is not cut: what is too long of it is left out, as it gives no links. The next piece
+begins in a table or in an `svg` if one is open. What else is open does not matter for links, except
+a `select`, in which a parser drops tags, and a frameset.
 """
 
 from __future__ import annotations

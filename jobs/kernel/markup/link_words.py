@@ -128,7 +128,8 @@ def _spaced(text: str) -> str:
 
 def worded_row(reference: str, page: PageText, row: bytes) -> WordedReference:
     """The `href` of an `a` of a scan, whose row this is."""
-    return WordedReference(reference, *words_of_links(page, row))
+    (words,) = words_of_links(page, row)
+    return WordedReference(reference, words)
 
 
 Around = Mapping[int, tuple[str, str]]  # by `mem_id`: the words of a link, and those around it
