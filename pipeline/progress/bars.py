@@ -39,10 +39,16 @@ class _Times(TextColumn):
 
 class Bars(StepLines):
     """The step, its parts, bytes or rounds, the time spent and the time left. verbose: also a line
-    for each archive and round, and the counters of each step."""
+    for each archive and round, and the counters of each step. refreshes: a thread draws the bar ten
+    times a second."""
 
     def __init__(
-        self, console: Console, clock: Clock = time.monotonic, *, verbose: bool = False
+        self,
+        console: Console,
+        clock: Clock = time.monotonic,
+        *,
+        verbose: bool = False,
+        refreshes: bool = True,
     ) -> None:
         super().__init__(clock, verbose=verbose)
         self._console = console
@@ -54,6 +60,7 @@ class Bars(StepLines):
             _Times(""),
             console=console,
             get_time=clock,
+            auto_refresh=refreshes,
             transient=True,
             redirect_stdout=False,  # jobs on the inline runner exchange the streams themselves
             redirect_stderr=False,
