@@ -26,7 +26,7 @@ _TAB, _NEWLINE, _RETURN, _SPACE, _SLASH, _ZERO, _NINE, _COLON, _LAST = b"\t\n\r 
 _WARC = (99, 114, 97, 119)  # backwards
 _HTTP = (72, 84, 84, 80, 47)
 
-array_at: Any = numba.carray  # type: ignore[attr-defined]
+array_at: Any = numba.carray
 int64: Any = np.int64  # as in scan_tokens.py
 
 

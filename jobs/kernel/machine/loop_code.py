@@ -204,7 +204,7 @@ class LoopCode(NamedTuple):
         names = [each.name for each in self._parameters()] + [f"r{i}" for i in range(results)]
         lines = [f"def wrapper({', '.join(names)}):", f" result = loop({', '.join(arguments)})"]
         lines += [f" r{i}[0] = result{f'[{i}]' * is_tuple}" for i in range(results)]
-        values: dict[str, Any] = {"array_at": numba.carray, "loop": loop}  # type: ignore[attr-defined]
+        values: dict[str, Any] = {"array_at": numba.carray, "loop": loop}
         exec("\n".join([*lines, " return 0"]), values)
         return values["wrapper"]  # type: ignore[no-any-return]
 

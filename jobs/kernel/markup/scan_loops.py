@@ -54,7 +54,7 @@ from crawlrank.jobs.kernel.markup.scan_tokens import (
     text_end,
 )
 
-array_at: Any = numba.carray  # type: ignore[attr-defined]
+array_at: Any = numba.carray
 
 
 @inlined

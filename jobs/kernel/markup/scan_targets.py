@@ -14,7 +14,7 @@ from crawlrank.jobs.kernel.markup.scan_names import OTHER_FORM, PAGE
 from crawlrank.jobs.kernel.markup.scan_rows import ScanRows
 from crawlrank.jobs.kernel.markup.scan_tokens import Integers, PageBytes, int64
 
-array_at: Any = numba.carray  # type: ignore[attr-defined]
+array_at: Any = numba.carray
 # Of the numbers: the next row, how many rows are left to joining.py, then three for each of these
 NEXT, OTHERS, LEFT = range(3)
 MOST_LEFT, ROOM = 2**10, 2**16  # rows and bytes of lines of one call

@@ -39,7 +39,7 @@ from crawlrank.jobs.kernel.markup.scan_tokens import (
     text_end,
 )
 
-array_at: Any = numba.carray  # type: ignore[attr-defined]
+array_at: Any = numba.carray
 LineBytes = npt.NDArray[np.uint8]
 # Of the numbers: the next row, whether a line has more than SHORT bytes, how many tables are open
 # in a link, and whether SVG is
