@@ -51,7 +51,7 @@ DEFAULT = (0.5, 16.4)  # shape and days of the gamma distribution whose median i
 # for a prior of its own; and which share of it they have to be.
 FEWEST, LEAST_SHARE = 30, 0.05
 SAMPLE = 4096  # pages that a prior is fitted to at most
-GroupsOfPages = npt.NDArray[Any]  # numbers of groups, int32 or int64
+GroupsOfPages = npt.NDArray[np.int32]  # numbers of groups
 _ROUNDS, _NEAR, _LONGEST = 30, 1e-4, 30.0
 _STEADIEST = 1e3  # the largest shape of a prior
 
@@ -182,7 +182,7 @@ def _fitted(seen: Seen, pages: Positions, start: tuple[float, ...]) -> tuple[flo
 
 def _next(seen: Seen, logs: Floats) -> Floats:
     """A step of EM. logs: of the shape and the days."""
-    rows = posterior(seen, np.exp(logs)[None], np.zeros(len(seen.exact), np.int64))
+    rows = posterior(seen, np.exp(logs)[None], np.zeros(len(seen.exact), np.int32))
     mean, log = rows[:, MEAN].mean(), rows[:, LOG].mean()
     shape = _shape_of(math.log(mean) - log)
     return np.log([shape, shape / mean])
