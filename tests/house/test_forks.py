@@ -130,6 +130,7 @@ def test_it_ends_at_the_first_failure_if_asked(made: Path) -> None:
     assert "stopping after 1 failures" in said
 
 
+@pytest.mark.slow
 def test_what_cannot_be_collected_is_said(made: Path) -> None:
     (made / "test_first.py").write_text("import nothing_of_that_name\n")
     code, said = run(made, "--workers", "2")

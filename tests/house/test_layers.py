@@ -160,6 +160,7 @@ def test_imports_go_downward() -> None:
     assert list(faults(SOURCES)) == []
 
 
+@pytest.mark.slow
 def test_modules_of_arrays_load_no_framework() -> None:
     folders = [PACKAGE + folder for folder in ARRAYS]
     assert loaded_by(ROOT, *folders) == {folder: set() for folder in folders}
@@ -172,6 +173,7 @@ def with_late_imports(lines: Mapping[str, str]) -> dict[str, str]:
     return {**SOURCES, **late}
 
 
+@pytest.mark.slow
 def test_an_import_upward_through_a_third_module_is_seen() -> None:
     said = list(
         faults(with_late_imports({"pipeline/data/arrays.py": "import crawlrank.pipeline.run.run"}))

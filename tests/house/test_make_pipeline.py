@@ -44,6 +44,7 @@ ONE = {"http://a.example/", "http://a.example/about"}  # of WEB
 BOTH = {*ONE, "http://b.example/x"}
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("archives", "expected"),

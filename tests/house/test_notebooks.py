@@ -29,6 +29,7 @@ def shown(notebook: dict[str, Any]) -> list[list[str]]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_shows_what_it_keeps(

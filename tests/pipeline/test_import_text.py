@@ -213,6 +213,7 @@ def test_the_published_input_links_give_the_published_graph(tmp_path: Path) -> N
     )
 
 
+@pytest.mark.slow
 def test_a_validated_run_of_a_graph_and_a_second_one(tmp_path: Path) -> None:
     work = tmp_path / "work"
     ok("step", "import-text", "--graph", ORACLE / "pr0.txt.gz", "--work", work)

@@ -105,6 +105,7 @@ def test_an_unchanged_run_does_nothing_again(web: Path, tmp_path: Path) -> None:
     assert changed <= {"manifest.json", ".lock"}
 
 
+@pytest.mark.slow
 def test_an_added_archive_extracts_alone(web: Path, more_web: Path, tmp_path: Path) -> None:
     work = made(tmp_path, web, *FIXED)
     (part,) = (work / "links").iterdir()
@@ -116,6 +117,7 @@ def test_an_added_archive_extracts_alone(web: Path, more_web: Path, tmp_path: Pa
     assert datasets(work) == fresh([web, more_web], *FIXED)
 
 
+@pytest.mark.slow
 def test_the_same_archive_twice_counts_once(web: Path, tmp_path: Path) -> None:
     copy = shutil.copyfile(web, tmp_path / "copy.warc.gz")
     ok("run", web, copy, "--work", tmp_path / "work", *FIXED)
@@ -399,6 +401,7 @@ def test_leftovers_of_a_killed_run_are_removed(web: Path, tmp_path: Path) -> Non
     assert len(list((work / "links").iterdir())) == 2
 
 
+@pytest.mark.slow
 def test_no_old_agreement_is_shown(web: Path, more_web: Path, tmp_path: Path) -> None:
     work = made(tmp_path, web, *INLINE)
     assert "OPIC gives the same class" in ok("run", web, "--work", work, *INLINE).out

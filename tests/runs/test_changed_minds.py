@@ -51,6 +51,7 @@ def test_another_job_wrote_where_a_dataset_was(tmp_path: Path) -> None:
     assert results_of(work) == before
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("options", [("--bins", 2), ("--nodes", "all")], ids=str)
 def test_a_disk_that_is_full_while_the_manifest_is_saved(

@@ -71,6 +71,7 @@ def test_many_flips(columns: Path, lines: Path) -> None:
     assert harms(lines, drawn(lines, examples(30), 2, flips.INLINE), flips.INLINE, most=2) == []
 
 
+@pytest.mark.slow
 def test_the_harm_that_a_flip_does_is_seen(columns: Path) -> None:
     """A reader that ends by a signal, and one that raises what nobody foresees."""
     (flip,) = drawn(columns, 1, 1, ["graph"])

@@ -51,6 +51,7 @@ TEXTS = (
 WWW = "http://www.site.example"
 
 
+@pytest.mark.slow
 def test_every_two_options_meet_in_all_four_ways() -> None:
     assert {len(line) for line in PAIRWISE} == {len(OPTIONS)}
     for one, other in combinations(range(len(OPTIONS)), 2):

@@ -82,6 +82,7 @@ def precedences(work: Path) -> bytes:
     return (work / "precedence.txt").read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runner", ["embedded", "inline", "far"])
 @pytest.mark.few(1)
 def test_a_reader_that_fails_costs_its_archive(

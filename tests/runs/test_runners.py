@@ -92,6 +92,7 @@ def test_on_a_cluster(
     assert found == {n: rows for n, rows in expected.items() if n not in UNSORTED_ON_A_CLUSTER}
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @cases(16, 1, 3)
 def test_any_number_of_ranges(

@@ -150,6 +150,7 @@ def test_pages_that_are_gone(
     assert {"/", "/a", "/news"} <= keys
 
 
+@pytest.mark.slow
 def test_folds(archives: list[Path], tmp_path: Path) -> None:
     options = ("--fold", "redirects", "--fold", "canonical")
     files = ranked(tmp_path / "folds", archives, *options)

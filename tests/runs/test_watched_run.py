@@ -157,6 +157,7 @@ def test_secrets_in_arguments_are_kept_nowhere(
     assert "https://***@host/conf.yml?***" in ok("status", "--work", work).out
 
 
+@pytest.mark.slow
 def test_lines_of_a_run_in_a_pipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     work = tmp_path / "work"
     monkeypatch.setenv("FORCE_COLOR", "1")  # which makes no terminal of a pipe

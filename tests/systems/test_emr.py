@@ -276,6 +276,7 @@ def test_a_cluster_that_may_not_be_tagged_is_ended(
     assert cluster.state == "TERMINATED"
 
 
+@pytest.mark.slow
 def test_no_configuration_is_no_cluster(
     emr: MadeEmr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -299,6 +300,7 @@ def test_the_region_is_that_of_boto3_unless_it_is_configured(emr: MadeEmr, conf:
         assert runner._opts["region"] == region
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("variables", "said"),

@@ -60,6 +60,7 @@ def test_all_pairs_against_scipy(work: Path, tmp_path: Path) -> None:
         assert agreed["same_class"] == pytest.approx(same / NODES)
 
 
+@pytest.mark.slow
 def test_a_ranking_agrees_with_itself(work: Path) -> None:
     work = ranked(work, "--name", "again")
     (pair,) = said(work, "--ranking", "again")["pairs"]
@@ -71,6 +72,7 @@ def test_a_ranking_agrees_with_itself(work: Path) -> None:
     assert pair["moved"] == []
 
 
+@pytest.mark.slow
 def test_pages_that_differ_most_have_their_best_links(work: Path, tmp_path: Path) -> None:
     (pair,) = said(work, "--ranking", "degree", "--ranking", "run", "--top", 5)["pairs"]
     both = [scores(work, name, tmp_path, pair["digits"]) for name in pair["labels"]]

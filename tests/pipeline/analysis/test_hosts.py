@@ -157,6 +157,7 @@ def test_order_and_number_of_rows(sort: str, work: Path) -> None:
     assert shown == [row["host"] for row in everything[:20]]
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @works("loopback text", "made")
 def test_files_say_the_same(work: Path, tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ def test_an_archive_comes_through_a_pipe(archive: Path, tmp_path: Path) -> None:
     assert (tmp_path / "w/precedence.txt").read_bytes() == expected
 
 
+@pytest.mark.slow
 def test_a_list_goes_into_a_pipe_and_into_files(archive: Path, tmp_path: Path) -> None:
     """The shape of a file is that of its ending."""
     (tmp_path / "w").symlink_to(finished(archive))
@@ -64,6 +65,7 @@ def test_help_and_version(archive: Path, tmp_path: Path) -> None:
     assert first == second
 
 
+@pytest.mark.slow
 def test_a_query_of_an_index_becomes_a_ranking(archive: Path, tmp_path: Path) -> None:
     line = index_line(archive)
     ranked = "CRAWLRANK run --archives-from - --prefix $(dirname ARCHIVE) --work w --jobs 1 --quiet"
@@ -72,6 +74,7 @@ def test_a_query_of_an_index_becomes_a_ranking(archive: Path, tmp_path: Path) ->
     assert only.partition(" ")[0] == list(WEB)[1]
 
 
+@pytest.mark.slow
 def test_a_wacz_brings_its_titles(archive: Path, tmp_path: Path) -> None:
     home = "http://a.example/"
     write_records(tmp_path / "a.warc", [response(home, b"<a href=/b>x</a>")])

@@ -84,6 +84,7 @@ def test_outputs_that_are_links(name: str, option: str, made: Path, tmp_path: Pa
     assert loop.is_symlink()
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("command", ["export-precedence", "hosts"])
 def test_an_output_through_a_link(command: str, made: Path, tmp_path: Path) -> None:

@@ -118,6 +118,7 @@ def test_a_database_follows_one_that_spilled(tmp_path: Path) -> None:
     assert [*tmp_path.iterdir()] == []
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="counts threads by /proc")
 def test_a_fork_uses_an_instance_of_its_own(tmp_path: Path) -> None:
     done = subprocess.run(

@@ -73,6 +73,7 @@ def test_refusals(
     assert (job / "crawler-beans.cxml").read_bytes() == PROFILE.read_bytes()
 
 
+@pytest.mark.slow
 def test_a_plan_is_one_of_the_rankings_that_are_there(
     work: Path, job: Path, tmp_path: Path
 ) -> None:

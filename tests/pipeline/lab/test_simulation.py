@@ -117,7 +117,7 @@ def test_history_tends_to_the_fixed_point(edges: float, policy: str, weighted: b
     assert errors[1] < 0.3 * errors[0]
 
 
-@pytest.mark.few(24)
+@pytest.mark.few(8)
 @pytest.mark.parametrize("edges", EDGES)
 @pytest.mark.parametrize("discovery", [1.0, 4.0])
 @pytest.mark.parametrize("favoured", [False, True])

@@ -66,6 +66,7 @@ def test_exported_text_has_the_same_scores_to_the_last_bit(tmp_path: Path) -> No
     assert result.scores.tobytes() == np.load(run / "ranks/scores.npy").tobytes()
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 def test_filters_take_a_part(work: Path) -> None:
     opened = crawlrank.open(work)
@@ -76,6 +77,7 @@ def test_filters_take_a_part(work: Path) -> None:
     assert opened.scores(captured=True, status="200", type=["html"]).num_rows > 0
 
 
+@pytest.mark.slow
 def test_other_rankings_have_names(tmp_path: Path) -> None:
     work = copy_of(finished([shared_warc("web.warc.gz", WEB)]), tmp_path / "w")
     crawlrank.rank(work, method="degree", jobs=1)

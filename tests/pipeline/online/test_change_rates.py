@@ -88,6 +88,7 @@ def test_the_simple_estimate_is_too_low_and_the_corrected_one_is_not():
         assert right == pytest.approx(rate, rel=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.few(3)
 @pytest.mark.parametrize("visits", [[3.0, 3.0], [1.0] * 10, [0.5, 2.0, 7.0, 7.0, 60.0]])
 @pytest.mark.parametrize(("shape", "days"), [(0.5, 10.0), (1.0, 30.0), (4.0, 8.0)])

@@ -122,6 +122,7 @@ def scheduler_of(database, rates, values, crawl_rate, **options):
     return scheduler
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_pages_come_as_often_as_the_plan_says(objective):

@@ -98,6 +98,7 @@ def work(request: pytest.FixtureRequest) -> Path:
     return finished(archive, "--aliases", "www,scheme")
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("kinds", ["scheme", "www", "scheme,www"])
 def test_a_file_with_aliases_has_all_lines_of_the_one_without(

@@ -188,6 +188,7 @@ def test_text_work_folders_have_the_same_graph(tmp_path: Path) -> None:
     assert urls[0] == urls[1]
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("by", ["host", "domain"])
 def test_hosts(by: str, tmp_path: Path) -> None:

@@ -88,6 +88,7 @@ def test_lists_have_both(work: Path, prefix: str, tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 def test_lists_are_as_before_where_nothing_is_asked_for(work: Path, tmp_path: Path) -> None:
     assert {row[1] for row in listed(work, tmp_path / "pages.jsonl").values()} == {None}
@@ -107,6 +108,7 @@ def test_filters_leave_both(work: Path, tmp_path: Path) -> None:
     assert len(rows) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 def test_programs_get_them(work: Path) -> None:
     opened = library.open(work)
@@ -135,6 +137,7 @@ def test_explain_shows_the_title(work: Path, tmp_path: Path) -> None:
     assert [row["title"] for row in document["captures"]] == ["newer", "between", "older"]
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 def test_the_report_shows_both(work: Path, tmp_path: Path) -> None:
     page, document = tmp_path / "report.html", tmp_path / "report.json"

@@ -192,6 +192,7 @@ def archives(tmp_path: Path) -> list[Path]:
     return [good, bad]
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize(("runner", "job"), [("inline", Eager), ("local", ExtractLinks)])
 def test_a_job_tells_the_bytes_of_all_its_archives(

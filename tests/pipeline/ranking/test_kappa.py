@@ -107,6 +107,7 @@ def test_quadratic_kappa_is_the_concordance_of_the_numbers(table: np.ndarray) ->
         assert result.value == pytest.approx(2 * covariance / spread, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weights", [None, quadratic_weights(4)])
 def test_the_standard_error_is_that_of_many_samples(weights: np.ndarray | None) -> None:
     rng = np.random.default_rng(1)

@@ -97,7 +97,7 @@ def test_personalized(graph: Graph) -> None:
 @pytest.mark.parametrize("teleporting", [False, True])
 @pytest.mark.parametrize("graph", [*LDBC, REAL], indirect=True)
 def test_weights_of_links(graph: Graph, teleporting: bool) -> None:
-    hosts = np.arange(graph.nodes) // 3 % 5
+    hosts = (np.arange(graph.nodes) // 3 % 5).astype(np.int32)
     links = WeightedLinks(0.5, 2.0, hosts)
     sources = np.repeat(np.arange(graph.nodes), graph.outdegrees)
     weights = np.where(hosts[sources] == hosts[graph.targets], 0.5, 2.0)

@@ -16,7 +16,7 @@ from crawlrank.pipeline.ranking.pagerank.terms import WeightedLinks
 from crawlrank.pipeline.ranking.solution import Problem, Solution, State
 
 WEB = web_like(400, seed=5)
-HOSTS = np.arange(WEB.nodes) // 7 % 20  # of several runs of pages each
+HOSTS = (np.arange(WEB.nodes) // 7 % 20).astype(np.int32)  # of several runs of pages each
 FINE = Stop(tolerance=1e-12)
 WEIGHTS = [(1.0, 3.0), (0.3, 0.1), (0.0, 1.0), (2.0, 0.0), (1e-6, 1e6)]
 
@@ -90,7 +90,7 @@ def test_equal_weights_are_the_ranking_without_any(internal: float, chosen: int 
 
 def test_a_fork() -> None:
     """0 links to 1 of its host, and to 2 of another one: three parts of four go to 2."""
-    links = WeightedLinks(0.5, 1.5, np.array([0, 0, 1]))
+    links = WeightedLinks(0.5, 1.5, np.array([0, 0, 1], np.int32))
     solution = ranked(graph_of(3, [(0, 1), (0, 2)]), links)
     want = [0.15, 0.15 + 0.85 * 0.15 / 4, 0.15 + 0.85 * 0.15 * 3 / 4]
     assert solution.scores == pytest.approx(want, rel=1e-12)
@@ -100,7 +100,7 @@ def test_a_fork() -> None:
 
 def test_without_links_within_hosts_these_dangle() -> None:
     ring = graph_of(4, [(0, 1), (1, 0), (2, 3), (3, 2)])
-    links = WeightedLinks(0.0, 1.0, np.array([0, 0, 1, 1]))
+    links = WeightedLinks(0.0, 1.0, np.array([0, 0, 1, 1], np.int32))
     solution = ranked(ring, links)
     assert solution.scores.tolist() == [0.15] * 4
     assert solution.rounds[-1]["dangling"] == 4

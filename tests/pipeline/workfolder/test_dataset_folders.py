@@ -97,6 +97,7 @@ def test_a_run_at_a_url_against_another(works: dict[str, Made]) -> None:
     assert compared(columns, far) == compared(columns, near)
 
 
+@pytest.mark.slow
 def test_the_columns_of_a_run_at_a_url(works: dict[str, Made], tmp_path: Path) -> None:
     far, near = (read_node_columns(works[name].work, tmp_path) for name in ("far", "near"))
     for name in ("scores", "indegrees", "captured", "ranks", "classes"):
@@ -104,6 +105,7 @@ def test_the_columns_of_a_run_at_a_url(works: dict[str, Made], tmp_path: Path) -
     assert far.hosts == near.hosts
 
 
+@pytest.mark.slow
 def test_only_what_a_command_reads_is_brought_and_once(
     works: dict[str, Made], tmp_path: Path
 ) -> None:

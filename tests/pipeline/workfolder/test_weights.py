@@ -69,6 +69,7 @@ def test_lines_of_one_page_add_up(work: Path) -> None:
     assert again.tolist() == [0, 0, 1, 0]
 
 
+@pytest.mark.slow
 def test_few_of_many_unknown_lines_are_listed(work: Path) -> None:
     lines = lines_of(*((f"http://x.example/{n}", 1) for n in range(1000)), (KEYS[0], 1))
     with opened(work) as (finished,):

@@ -114,6 +114,7 @@ def test_an_index_of_what_is_given_changes_nothing(tmp_path: Path, runner: str, 
     assert both["steps"]["extract-links"]["rows"] == alone["steps"]["extract-links"]["rows"]
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @BOTH
 def test_an_index_stands_for_an_archive_that_is_not_there(tmp_path: Path, runner: str) -> None:

@@ -83,5 +83,6 @@ def test_the_order_is_that_of_the_chain(work: Path) -> None:
     assert of_lists == sorted(of_lists)
 
 
+@pytest.mark.slow
 def test_a_command_says_what_it_lacks(work: Path) -> None:
     assert crawlrank("explain", f"{SITE}/none", "--work", work / "rankings" / "trust").code == 3

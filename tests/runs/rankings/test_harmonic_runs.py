@@ -194,6 +194,7 @@ def test_what_is_refused(options: tuple[object, ...], why: str) -> None:
     assert (said.code, why in said.err) == (2, True), said
 
 
+@pytest.mark.slow
 def test_jobs_have_no_such_ranking(tmp_path: Path) -> None:
     said = crawlrank(
         "run", LOOPBACK, "--work", tmp_path / "w", "--runner", "inline", "--method", "harmonic"

@@ -84,6 +84,7 @@ def test_trust_is_that_of_networkx(work: Path, tmp_path: Path) -> None:
     assert want == probabilities(work / "rankings" / "trust")
 
 
+@pytest.mark.slow
 def test_a_run_may_weigh_links_and_opic_is_left_out(tmp_path: Path, work: Path) -> None:
     ok("run", LOOPBACK, "--work", tmp_path / "own", "--quiet", *HALF)
     ok("rank", "--work", work, "--name", "half", *HALF, "--quiet")
@@ -97,6 +98,7 @@ def test_a_run_may_weigh_links_and_opic_is_left_out(tmp_path: Path, work: Path) 
     assert (tmp_path / "own" / "rankings" / "plain" / "report").is_dir()
 
 
+@pytest.mark.slow
 def test_weights_change_the_ranking_and_need_force(work: Path) -> None:
     ok("rank", "--work", work, "--name", "forced", *HALF, "--quiet")
     refused = crawlrank("rank", "--work", work, "--name", "forced", "--link-weight",

@@ -66,6 +66,7 @@ def test_a_ranking_by_jobs(archive: Path, tmp_path: Path) -> None:
     check_exports(work, folder, tmp_path / "out.txt")
 
 
+@pytest.mark.slow
 def test_every_command_reads_a_ranking(made: Path, tmp_path: Path) -> None:
     work, named = made, ("--work", made, "--ranking", "pagerank")
     assert "round" in ok("status", *named).out
@@ -79,6 +80,7 @@ def test_every_command_reads_a_ranking(made: Path, tmp_path: Path) -> None:
     ok("diff", work, work / "rankings" / "pagerank")
 
 
+@pytest.mark.slow
 def test_other_options_need_force(work: Path) -> None:
     rank = ("rank", "--work", work, "--name", "one", *ROUNDS)
     ok(*rank)

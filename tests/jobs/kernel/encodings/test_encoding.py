@@ -23,6 +23,7 @@ def reference(code: int) -> bytes:
     return b"&#%d;" % code
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("encoding", OUTPUT)
 def test_every_code_point(encoding: str) -> None:

@@ -272,6 +272,7 @@ def check_all(sections: Sections, plan: Plan) -> None:
     check_lines(where, sections["nodes"], local, outgoing, sections["targets"])
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("section", ["outgoing", "local", "linking", "state", "nodes", "targets"])
 def test_sections_of_another_partition(section: str, packed: tuple[list[Sections], Plan]) -> None:

@@ -140,6 +140,7 @@ def test_validators_are_columns_behind_all_others(tmp_path: Path) -> None:
     assert [b"\t".join(line.split(b"\t")[:10]) for line in texts] == usual
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("validators", [False, True])
 def test_titles_are_the_last_column(tmp_path: Path, validators: bool) -> None:

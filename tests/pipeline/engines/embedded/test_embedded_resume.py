@@ -144,6 +144,7 @@ def test_states_are_as_they_were_saved(tmp_path: Path) -> None:
     assert ranks.read_checkpoint(tmp_path / "none", of) is None
 
 
+@pytest.mark.slow
 def test_a_checkpoint_of_other_weights_of_links_is_left_alone(tmp_path: Path) -> None:
     hosts = np.arange(WEB.nodes) // 9
     made = []

@@ -295,6 +295,7 @@ def test_urls_beside_a_graph_are_its_labels(packed: bool, tmp_path: Path) -> Non
     assert said.code == 3 and "one for each of 3 nodes" in said.err.replace("\n", " ")
 
 
+@pytest.mark.slow
 def test_a_crawl_there_and_back(tmp_path: Path) -> None:
     crawl, path, back = finished(LOOPBACK, "--no-validate"), tmp_path / "g.graph", tmp_path / "b"
     ok("export", crawl, "--output", path)

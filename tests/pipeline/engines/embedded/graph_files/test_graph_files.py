@@ -207,6 +207,7 @@ def test_a_graph_of_uris_has_keys_and_a_precedence_file(tmp_path: Path) -> None:
     assert (changed.code, "Name another folder" in changed.err) == (3, True), changed
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("form", ["adjacency-parquet", "mtx", "edges", "graphml", "gexf"])
 def test_there_and_back_scores_are_the_same(form: str, tmp_path: Path) -> None:
@@ -240,6 +241,7 @@ def test_vertices_and_edges_of_common_crawl(tmp_path: Path) -> None:
     assert (alone.code, "vertices without edges" in alone.err) == (3, True)
 
 
+@pytest.mark.slow
 def test_other_rankings_and_graphs_of_labels(tmp_path: Path) -> None:
     path, work = tmp_path / "g.tsv", tmp_path / "work"
     text("\t")(path)
