@@ -41,7 +41,7 @@ PAGES ?= 200000
 HOSTILE ?= 15000
 SEED  ?= 1
 
-.PHONY: help setup pipeline test lint types unit quick smoke test-slow test-all test-pythons test-exits test-steady test-linear test-loops test-times mutants coverage test-heritrix test-hadoop test-spark test-browser test-install sbom site compiled wheels test-compiled test-real fuzz bench benchmarks clean
+.PHONY: help setup pipeline test lint types unit quick smoke test-slow test-all test-pythons test-exits test-steady test-linear test-loops test-times mutants coverage test-heritrix test-hadoop test-spark test-browser test-programs test-install sbom site compiled wheels test-compiled test-real fuzz bench benchmarks clean
 .DEFAULT_GOAL := help
 
 help: ## This list
@@ -101,7 +101,7 @@ types: setup ## mypy, strict
 # two more workers than cores, as tests wait for processes that they start, and for the disk
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(os.cpu_count() + 2)')
 PYTEST := $(BIN)/pytest --quiet --no-header --brief --workers $(WORKERS)
-REAL_SYSTEMS := heritrix or hadoop or spark or browser
+REAL_SYSTEMS := heritrix or hadoop or spark or browser or programs
 TARGETS_OF_THEIR_OWN := $(REAL_SYSTEMS) or real or linear
 
 unit: setup ## pytest; TESTS: files and folders, all by default
@@ -121,7 +121,7 @@ test-slow: setup ## What `make test` leaves out: slow tests, and drawn ones with
 # what the gate (`.ci/run`) calls, and what it leaves out
 GATE := pipeline test smoke
 ALL  := test-slow test-exits test-pythons test-real test-linear test-loops test-hadoop test-spark \
-  test-heritrix test-browser test-install test-compiled mutants fuzz
+  test-heritrix test-browser test-programs test-install test-compiled mutants fuzz
 
 test-all: setup ## All tests, one target after the other, and a table of them; hours
 	@$(BIN)/python scripts/run_targets.py $(GATE) $(ALL)
@@ -185,7 +185,7 @@ test-loops: setup ## The tests of compiled loops, whose machine code checks the 
 	@NUMBA_DISABLE_JIT=1 $(PYTEST) -n 0 $(shell find tests -name 'test_exact_sums.py' -o -name 'test_machine_code.py')
 
 # programs of others keep their data where they always do, on a disk
-test-heritrix test-hadoop test-spark test-browser: export TMPDIR ?= /tmp
+test-heritrix test-hadoop test-spark test-browser test-programs: export TMPDIR ?= /tmp
 
 test-heritrix: setup ## Crawls by a real Heritrix on loopback; needs a JDK (17 or later) and Maven
 	PYTHONPATH=scripts $(BIN)/python -m heritrix.distribution
@@ -228,6 +228,10 @@ test-browser: setup ## Pages in a real Chromium; needs the packages chromium and
 	[ -x $(PYWB)/wayback ] || [ "$(SMOKE)" ] || { rm -rf work/pywb && $(BIN)/python -m venv work/pywb && \
 	  $(PYWB)/python -m pip install --quiet --disable-pip-version-check pywb==2.10.0 'setuptools<81'; }
 	CRAWLRANK_PYWB=$(PYWB) $(BIN)/pytest -m 'browser$(SMALLEST)' --workers 2 $(call files,browser)
+
+test-programs: setup ## Graphs in a real Gephi and WebGraph; needs a JDK (17 or later) and Maven
+	PYTHONPATH=scripts $(BIN)/python -m graph_programs
+	$(BIN)/pytest -m programs --workers 2 $(call files,programs)
 
 test-install: setup ## Each way to install (WAYS: some), in new environments, and the first crawl there; needs git
 	$(BIN)/python scripts/install/try_install.py $(WAYS)

@@ -4,13 +4,14 @@ registry, or the mirrors that they are set up with, checked, and kept in a cache
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shutil
 import subprocess
 import tarfile
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 FETCHING = 600  # seconds
@@ -48,6 +49,69 @@ def maven(what: str, arguments: Sequence[str], folder: Path) -> None:
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=FETCHING)
     if done.returncode:
         raise Unavailable(f"Maven cannot fetch {what}:\n{(done.stdout + done.stderr)[-1000:]}")
+
+
+DEPENDENCY = """
+    <dependency>
+      <groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version>{}
+    </dependency>"""
+CLASSIFIER = """
+      <classifier>{}</classifier>
+      <exclusions>
+        <exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion>
+      </exclusions>"""
+POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>crawlrank</groupId><artifactId>programs</artifactId><version>1</version>
+  <packaging>pom</packaging>
+  <dependencies>{}
+  </dependencies>
+</project>
+"""
+
+
+def fetch_jars(what: str, artifacts: Iterable[str], sums: Path, folder: Path) -> None:
+    """Put the jars of artifacts of Maven, and what these need to run, into lib/ of a folder.
+    artifacts: GROUP:ARTIFACT:VERSION, or with :CLASSIFIER those without what they need. sums: the
+    SHA-256 and the name of each jar.
+
+    Raises Unavailable."""
+    dependencies = "".join(map(_dependency, artifacts))
+    (folder / "pom.xml").write_text(POM.format(dependencies))
+    lib = folder / "home" / "lib"
+    copy = ["dependency:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={lib}"]
+    maven(what, copy, folder)
+    check_jars(lib, sums)
+
+
+def _dependency(artifact: str) -> str:
+    group, name, version, *classifier = artifact.split(":")
+    more = "".join(CLASSIFIER.format(each) for each in classifier)
+    return DEPENDENCY.format(group, name, version, more)
+
+
+def check_jars(lib: Path, sums: Path) -> None:
+    """Raises Unavailable unless the folder has the jars of the file `sums` and no others."""
+    rows = [line.split() for line in sums.read_text().splitlines()]
+    expected = {name: digest for digest, name in rows}
+    found = {jar.name: hashlib.sha256(jar.read_bytes()).hexdigest() for jar in lib.iterdir()}
+    wrong = sorted(name for name, _ in expected.items() ^ found.items())
+    if wrong:
+        name = wrong[0]
+        raise Unavailable(
+            f"{lib / name}: SHA-256 {found.get(name, 'none, no such file')}, expected "
+            f"{expected.get(name, 'no such file')} ({sums}): remove what Maven keeps of it "
+            "(~/.m2/repository) and fetch again"
+        )
+
+
+@contextlib.contextmanager
+def made_once(home: Path) -> Iterator[Path]:
+    """A folder in which `home` is made, which appears then as the cache's folder `home`."""
+    cache().mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=cache()) as scratch:
+        yield Path(scratch)
+        appear(Path(scratch) / "home", home)
 
 
 def appear(made: Path, home: Path) -> None:

@@ -6,11 +6,9 @@ servers name. jars.sha256, beside this file, has what they were when they were l
 
 from __future__ import annotations
 
-import hashlib
-import tempfile
 from pathlib import Path
 
-from fetching import Unavailable, appear, cache, maven
+from fetching import cache, fetch_jars, made_once
 
 from hadoop.machine import make_archive
 
@@ -29,18 +27,6 @@ ARTIFACTS = (
     "hadoop-streaming",
 )
 SUMS = Path(__file__).with_name("jars.sha256")
-DEPENDENCY = """
-    <dependency>
-      <groupId>org.apache.hadoop</groupId><artifactId>{}</artifactId><version>{}</version>
-    </dependency>"""
-POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
-  <modelVersion>4.0.0</modelVersion>
-  <groupId>crawlrank</groupId><artifactId>one-node</artifactId><version>1</version>
-  <packaging>pom</packaging>
-  <dependencies>{}
-  </dependencies>
-</project>
-"""
 
 
 def hadoop_home() -> Path:
@@ -56,34 +42,8 @@ def install() -> Path:
     """
     home = hadoop_home()
     if not home.is_dir():
-        cache().mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=cache()) as scratch:
-            fetched = Path(scratch)
-            _fetch(fetched)
-            check(fetched / "home" / "lib")
-            appear(fetched / "home", home)
+        artifacts = [f"org.apache.hadoop:{name}:{VERSION}" for name in ARTIFACTS]
+        with made_once(home) as folder:
+            fetch_jars(f"Hadoop {VERSION}", artifacts, SUMS, folder)
     make_archive(home)
     return home
-
-
-def check(lib: Path, sums: Path = SUMS) -> None:
-    """Raises Unavailable unless the folder has the jars of the file `sums` and no others."""
-    rows = [line.split() for line in sums.read_text().splitlines()]
-    expected = {name: digest for digest, name in rows}
-    found = {jar.name: hashlib.sha256(jar.read_bytes()).hexdigest() for jar in lib.iterdir()}
-    wrong = sorted(name for name, _ in expected.items() ^ found.items())
-    if wrong:
-        name = wrong[0]
-        raise Unavailable(
-            f"{lib / name}: SHA-256 {found.get(name, 'none, no such file')}, expected "
-            f"{expected.get(name, 'no such file')} ({sums}): remove what Maven keeps of it "
-            "(~/.m2/repository) and fetch again"
-        )
-
-
-def _fetch(folder: Path) -> None:
-    dependencies = "".join(DEPENDENCY.format(name, VERSION) for name in ARTIFACTS)
-    (folder / "pom.xml").write_text(POM.format(dependencies))
-    output = f"-DoutputDirectory={folder / 'home' / 'lib'}"
-    copy = ["dependency:copy-dependencies", "-DincludeScope=runtime", output]
-    maven(f"Hadoop {VERSION}", copy, folder)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from fetching import Unavailable
+from fetching import Unavailable, check_jars
 from hadoop import distribution, namespace
 from hadoop.control import clean, running, start, stop
 from hadoop.node import Node, State
@@ -67,7 +67,7 @@ def test_jars_are_those_that_were_chosen_and_no_others(tmp_path: Path) -> None:
     (lib / "one.jar").write_bytes(b"one")
     digest = hashlib.sha256(b"one").hexdigest()
     sums.write_text(f"{digest}  one.jar\n")
-    distribution.check(lib, sums)
+    check_jars(lib, sums)
     for text, words in (
         ("0" * 64 + "  one.jar\n", f"one.jar: SHA-256 {digest}, expected 0000"),
         (f"{digest}  one.jar\n{digest}  two.jar\n", f"two.jar: SHA-256 none.*expected {digest}"),
@@ -75,7 +75,7 @@ def test_jars_are_those_that_were_chosen_and_no_others(tmp_path: Path) -> None:
     ):
         sums.write_text(text)
         with pytest.raises(Unavailable, match=f"{words}.*fetch again"):
-            distribution.check(lib, sums)
+            check_jars(lib, sums)
 
 
 def test_other_jars_are_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
