@@ -17,8 +17,10 @@ from crawlrank.jobs.kernel.keys.keys import forgetful_key_function
 from support.inputs.archive_samples import extracted
 from support.inputs.productions import Production, productions, record
 
-#: bytes of gzip, and the CPU seconds in which they must be read
+#: bytes of gzip, and the CPU seconds in which they must be read by a machine on which YARDSTICK
+#: steps of Python take a sixth of a second
 PACKED, SECONDS = 1 << 16, 5
+YARDSTICK = 2_000_000
 _KEY_OF = forgetful_key_function("strip")
 _HTTP, _END = b"HTTP/1.1 200 OK\r\n", b"\r\n\r\n"
 
@@ -42,6 +44,18 @@ def seconds(act: Callable[[], object]) -> float:
     begin = time.process_time()
     act()
     return time.process_time() - begin
+
+
+def is_too_long(taken: float) -> bool:
+    """Whether CPU seconds are more than SECONDS, and on a slower machine, or beside other
+    processes, more than as many times SECONDS as YARDSTICK takes longer now."""
+    return taken > SECONDS and taken > SECONDS * 6 * seconds(_yardstick)
+
+
+def _yardstick() -> None:
+    total = 0
+    for i in range(YARDSTICK):
+        total += i * i % 7
 
 
 def packed(data: bytes) -> int:
