@@ -55,10 +55,12 @@ class OpenedGraph(NamedTuple):
     notes: list[str]
 
 
-def through_gephi(graph: Path, *copies: Path) -> OpenedGraph:
-    """Open a graph in Gephi. copies: files that Gephi writes it to, in the format of their ends."""
+def through_gephi(graph: Path, *copies: Path, statistics: bool = False) -> OpenedGraph:
+    """Open a graph in Gephi. copies: files that Gephi writes it to, in the format of their ends.
+    statistics: its attributes include PageRank, Authority, Hub and centralities."""
     is_directed, nodes, edges, notes = False, {}, [], []
-    for kind, *fields in _rows(GEPHI.run(FOLDER / "ThroughGephi.java", graph, *copies)):
+    words = ["--statistics"] * statistics
+    for kind, *fields in _rows(GEPHI.run(FOLDER / "ThroughGephi.java", *words, graph, *copies)):
         if kind == "graph":
             is_directed = fields == ["directed"]
         elif kind == "node":

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 from graph_programs import WEBGRAPH, arcs_of_bvgraph, through_gephi, write_bvgraph_of_arcs
+from graph_programs.features import PAGE, TABLE, outcome, table
+from graph_programs.sample import Sample
 from support.crawls import ok
 from support.graphs import web_like
 from support.paths import LOOPBACK
@@ -126,3 +128,19 @@ def test_what_webgraph_writes_is_ranked_alike(tmp_path: Path) -> None:
     assert (tmp_path / "small.graph").stat().st_size < (tmp_path / "own.graph").stat().st_size
     again = crawlrank.pagerank(tmp_path / "small.graph")
     assert sorted(again.scores) == pytest.approx(sorted(given.scores), rel=1e-8)
+
+
+def test_programs_do_what_the_table_says(tmp_path: Path) -> None:
+    """But for cc-webgraph, which is no artifact of Maven, and what is read in sources."""
+    found = TABLE.search(PAGE.read_text())
+    assert found is not None
+    said, sample = found.group().splitlines(), Sample(tmp_path, tmp_path / "none.jar")
+
+    def does(feature: str, name: str) -> bool:
+        if name in ("crawlrank", "networkx", "igraph", "Gephi") and "BVGraph" not in feature:
+            return outcome(sample, feature, name)
+        column = [cell.strip() for cell in said[0].split("|")].index(name)
+        (row,) = (line for line in said if line.startswith(f"| {feature} |"))
+        return row.split("|")[column].strip() == "yes"
+
+    assert table(does).splitlines() == said
