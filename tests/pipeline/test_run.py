@@ -319,6 +319,7 @@ def test_what_the_manifest_tells(web: Path) -> None:
     }
 
 
+@pytest.mark.slow
 def test_status(tmp_path: Path) -> None:
     work, damaged = tmp_path / "work", DAMAGED / "truncated.warc"
     with pytest.raises(NotConverged):
@@ -385,6 +386,7 @@ def test_a_folder_of_someone_else_is_left_alone(web: Path, tmp_path: Path) -> No
     assert not (work / "manifest.json").exists()
 
 
+@pytest.mark.slow
 def test_leftovers_of_a_killed_run_are_removed(web: Path, tmp_path: Path) -> None:
     work = made(tmp_path, web, *FIXED)
     before = datasets(work)

@@ -227,6 +227,7 @@ def test_the_log_agrees_with_the_manifest(runner: str, tmp_path: Path) -> None:
     assert [each["step"] for each in appended if each["event"] == "step-kept"] == list(ended)
 
 
+@pytest.mark.slow
 def test_the_page_has_all_events_and_fields(tmp_path: Path) -> None:
     work, log = tmp_path / "work", tmp_path / "log.jsonl"
     page = (ROOT / "docs" / "output.md").read_text()

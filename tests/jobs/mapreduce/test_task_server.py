@@ -77,6 +77,7 @@ def test_a_forked_task_finds_what_a_program_finds(tmp_path: Path) -> None:
     assert facts == expected
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("word", ["exit 7", "exit 28"])
 def test_errors_are_those_of_a_program(word: str, tmp_path: Path) -> None:

@@ -207,6 +207,7 @@ def test_words_around_links(tmp_path: Path) -> None:
     assert (alone.code, "--anchor-text" in alone.err) == (2, True)
 
 
+@pytest.mark.slow
 def test_a_damaged_part_is_read_again(archive: Path, tmp_path: Path) -> None:
     words = (
         "run",

@@ -141,6 +141,7 @@ def test_the_folder_of_a_job(tmp_path: Path) -> None:
     assert (said.code, "a folder without a crawl.log" in said.err) == (3, True)
 
 
+@pytest.mark.slow
 def test_launches_from_checkpoints_are_of_one_crawl(tmp_path: Path) -> None:
     """Back to the launch that scheduled the pages, and no further."""
     file, job = written(tmp_path / "precedence.txt", FILE), tmp_path / "job"

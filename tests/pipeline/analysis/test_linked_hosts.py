@@ -82,6 +82,7 @@ def test_hosts_are_ranges_of_keys(keys: list[str], size: int) -> None:
     assert [host.begin for host in found] == [0, *(host.end for host in found)][: len(found)]
 
 
+@pytest.mark.slow
 def test_the_keys_of_a_host_follow_each_other() -> None:
     made = {key_function(False)(uri) for uri in made_uris(5_000, 1, HOSTILE)}
     keys = sorted(key.decode() for key in made if key and key.isascii())

@@ -85,6 +85,7 @@ def test_a_former_name_does_the_same_and_says_the_new_one() -> None:
     assert not today.err
 
 
+@pytest.mark.slow
 def test_the_work_folder_as_argument_and_as_option() -> None:
     work = finished(LOOPBACK)
     assert ok("explain", work, ABOUT).out == ok("explain", ABOUT, "--work", work).out

@@ -48,6 +48,7 @@ def test_of_the_output(command: str, tmp_path: Path) -> None:
         assert sorted(disk.iterdir()) == before
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("method", ["hits", "opic", "site"])
 def test_of_the_work_folder(method: str, tmp_path: Path) -> None:

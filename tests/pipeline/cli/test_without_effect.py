@@ -35,6 +35,7 @@ def test_an_option_without_effect_is_refused(line: str, tmp_path: Path) -> None:
     assert not (tmp_path / "work").exists()
 
 
+@pytest.mark.slow
 def test_options_of_the_configuration_file_are_put_aside(tmp_path: Path) -> None:
     """It serves several runs, and the same values in it have no effect either."""
     config = tmp_path / "crawlrank.toml"

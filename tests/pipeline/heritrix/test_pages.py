@@ -134,6 +134,7 @@ def test_fewer_classes_and_fewer_pages(work: Path, tmp_path: Path) -> None:
     assert 2 < len(first) < len(made)
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 def test_each_line_that_is_no_page_has_a_cause(work: Path, tmp_path: Path) -> None:
     lines = listed(work)

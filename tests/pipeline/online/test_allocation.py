@@ -78,6 +78,7 @@ def test_pages_at_their_limit_may_gain_more(pairs, budget, objective, share):
     assert gains[(rates > 0) & ~limited] == pytest.approx(price, rel=1e-6)
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @pytest.mark.parametrize("seed", range(5))
 def test_a_general_solver_comes_to_the_same(objective, seed):
@@ -206,6 +207,7 @@ def test_unknown_rates_gain_the_same_too(rows, budget):
     assert (hardly[~fetched] <= price * (1 + 1e-6)).all()
 
 
+@pytest.mark.slow
 @given(NUMBERS, NUMBERS, st.sampled_from([0.05, 0.5, 1.0, 2.0, 300.0]))
 def test_gains_are_slopes(change, rate, shape):
     pages, step = ChangingPages(np.full(3, change), np.ones(3), shapes=np.full(3, shape)), 1e-4

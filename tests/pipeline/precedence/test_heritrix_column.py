@@ -55,6 +55,7 @@ def test_real_uris_and_spoiled_ones() -> None:
     check([uri.decode("utf-8", "replace") for uri in [*real, *made]])
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("digits", range(1, 5))
 def test_every_port_of_so_many_digits(digits: int) -> None:
     ports = range(10 ** (digits - 1), 10**digits)

@@ -171,6 +171,7 @@ def test_other_prefixes_are_refused(command: str, prefix: str, tmp_path: Path) -
     assert "such as https://archive.example/wayback/" in " ".join(said.err.split())
 
 
+@pytest.mark.slow
 def test_other_formats_have_no_links(work: Path, tmp_path: Path) -> None:
     for form in ("heritrix", "seeds", "nutch", "browsertrix"):
         said = crawlrank(

@@ -45,6 +45,7 @@ def test_by_probability(work: Path) -> None:
     assert scores(work, "both") == pytest.approx(wanted, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_commands_read_it(work: Path, tmp_path: Path) -> None:
     combine(work, "run=0.7,degree=0.3", "--name", "mix")
     named = ("--work", work, "--ranking", "mix")

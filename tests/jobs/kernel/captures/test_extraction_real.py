@@ -40,6 +40,7 @@ def test_the_links_of_a_real_crawl_by_heritrix() -> None:
     assert len(script) == 1
 
 
+@pytest.mark.slow
 def test_an_arc_and_a_warc_of_one_crawl_give_the_same() -> None:
     data = [(SAMPLES / f"aut-example.{kind}.gz").read_bytes() for kind in ("arc", "warc")]
     (links, captures, _, counters), (links2, captures2, _, _) = (

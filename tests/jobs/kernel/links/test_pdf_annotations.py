@@ -87,6 +87,7 @@ REFERENCES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("base", ["", "http://b/c/", "7 0 R"])
 def test_the_base_of_the_catalogue(base: str) -> None:

@@ -57,6 +57,7 @@ def test_urls_and_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert real("a") == real(Path("b"))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("key", ["x.warc.gz", ODD])
 def test_an_object_is_as_a_file(bucket: Any, tmp_path: Path, key: str) -> None:
     path = tmp_path / "x"

@@ -114,6 +114,7 @@ def test_damage_and_counters_are_told(tmp_path: Path) -> None:
         assert {**far["rows"]} == {**here["rows"]}, step
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize(("small", "jobs"), [(1 << 28, 7), (0, 14)])
 def test_steps_share_jobs_where_data_are_small(
