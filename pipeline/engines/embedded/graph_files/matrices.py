@@ -38,7 +38,7 @@ NAMES = "a header, and a name for each row of the matrix"
 EXPECTED = "`%%MatrixMarket matrix coordinate`, a type, and `general` or `symmetric`"
 
 
-class Form(NamedTuple):
+class MatrixForm(NamedTuple):
     """fields: of a line. nodes: how many there are."""
 
     fields: int
@@ -60,7 +60,7 @@ class Matrix(GraphSource):
         (path,) = self.paths
         *_, kind, symmetry = self._banner(path)
         after, (nodes, _, entries) = self._size()
-        form, count = Form(2 if kind == "pattern" else 3, nodes), 0
+        form, count = MatrixForm(2 if kind == "pattern" else 3, nodes), 0
         for number, block in blocks_of(path):
             read = self._at_once(block, form) if number > after else None
             if read is None:
@@ -75,7 +75,7 @@ class Matrix(GraphSource):
             what = f"{count} entries"
             raise BadInput(str(path), what, f"{entries}, as line {after} says", "Copy it again.")
 
-    def _at_once(self, block: bytes, form: Form) -> ReadEntries | None:
+    def _at_once(self, block: bytes, form: MatrixForm) -> ReadEntries | None:
         """The edges of lines that are all as they should be."""
         columns = columns_in(block, "")
         if not columns or len(columns) != form.fields or not all(map(are_ids, columns[:2])):
@@ -100,7 +100,7 @@ class Matrix(GraphSource):
             )
         return ReadEntries(len(values), [end.cast(pa.string()) for end in ends])
 
-    def _one_by_one(self, lines: Iterator[tuple[int, str]], form: Form) -> ReadEntries:
+    def _one_by_one(self, lines: Iterator[tuple[int, str]], form: MatrixForm) -> ReadEntries:
         (path,), pairs, count = self.paths, [], 0
         for number, line in lines:
             row, count = line.split(), count + 1
