@@ -280,7 +280,9 @@ def test_a_driver_killed_in_a_round_goes_on_with_that_round(far: str, tmp_path: 
         driver.kill()
     done = json.loads(told.read_text())
     assert len(done) == 1
-    assert end_orphans(launcher(far, tmp_path)) == 1
+    left = applications("RUNNING") - before  # where the machine is slow, the job may have ended
+    assert end_orphans(launcher(far, tmp_path)) <= len(left)
+    assert not applications("RUNNING") - before
     rounds = rank_star(far, tmp_path, done)
     assert (len(rounds), rounds[0]) == (2, done[0])
     rows = [line.split(b"\t") for line in stores.lines(f"{far}/ranks") if not side_name(line)]
