@@ -30,6 +30,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.pipeline.data.datasets import STDOUT, csv_pieces, write_file, write_output
 from crawlrank.pipeline.data.graph import Positions
 from crawlrank.pipeline.data.pairs import distinct_pairs
@@ -153,6 +154,7 @@ def _edges(graph: ExportedGraph, tmp: Path) -> Iterator[bytes]:
     labels = pa.chunked_array(
         [batch[graph.label] for batch in graph.rows()], graph.columns.field(graph.label).type
     ).combine_chunks()
+    labels = _quoted(labels.cast(pa.string()))
     for sources, targets, weights in graph.links():
         for begin in range(0, len(sources), PIECE):
             some = slice(begin, begin + PIECE)
@@ -161,6 +163,20 @@ def _edges(graph: ExportedGraph, tmp: Path) -> Iterator[bytes]:
                 fields.append(pa.array(weights[some]).cast(pa.string()))
             lines = pc.binary_join_element_wise(*fields, "\t").to_pylist()
             yield "".join(f"{line}\n" for line in lines).encode()
+
+
+def _quoted(labels: pa.StringArray) -> pa.StringArray:
+    """Those that a reader would take for a comment, for quoted or for several fields, in quotation
+    marks."""
+    ends = labels.filter(pc.match_substring_regex(labels, "[\\r\\n]"))
+    if len(ends):
+        cure = "Take another format, such as graphml or adjacency-parquet."
+        raise BadInput("edges", f"the label {ends[0].as_py()[:80]!r}", "labels of one line", cure)
+    special = pc.match_substring_regex(labels, '^["#%]|\\t')
+    if not pc.any(special).as_py():
+        return labels
+    doubled = pc.replace_substring(labels, '"', '""')
+    return pc.if_else(special, pc.binary_join_element_wise('"', doubled, '"', ""), labels)
 
 
 def adjacency(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from mutants.edit import Edit
 
 GRAPHS = "tests/pipeline/library/test_graph_rankings.py"
+FILES = "tests/pipeline/engines/embedded/graph_files/test_graph_files.py"
 BLOCKS = "tests/pipeline/engines/embedded/graph_files/test_text_blocks.py"
 PUBLIC = "tests/crawlrank/test_public.py"
 
@@ -37,6 +38,22 @@ EDITS = {
             "pipeline/engines/embedded/graph_files/sources.py",
             'if b"\\n \\n" in block:', 'if b"\\n \\n\\n" in block:',
             f"{BLOCKS}::test_each_odd_entry",
+        ),
+        Edit(
+            "labels-like-comments-are-written-as-they-are", "pipeline/precedence/graph_formats.py",
+            """'^["#%]|""", """'^["]|""", f"{FILES}::test_odd_labels_come_back",
+        ),
+        Edit(
+            "undirected-edges-of-a-table-lead-one-way",
+            "pipeline/engines/embedded/graph_files/edge_lists.py",
+            "both = pc.equal(types, UNDIRECTED)", "both = pc.equal(types, TYPE)",
+            f"{BLOCKS}::test_edges_of_both_directions",
+        ),
+        Edit(
+            "what-follows-packed-data-is-passed-by",
+            "pipeline/engines/embedded/graph_files/sources.py",
+            "more = self._stream.unused_data or", 'more = b"" if self._stream.unused_data else',
+            f"{FILES}::test_what_is_no_graph",
         ),
         Edit(
             "with-dummy", "pipeline/library/rankings.py",

@@ -7,8 +7,8 @@ Techniques* (WWW, 2004). A library of Python that reads this format and is kept 
 `webgraph` of PyPI is another one, and pywebgraph ended with Python 2.
 
 Labels are the lines of NAME.urls or NAME.urls.gz, as the Laboratory for Web Algorithmics has them
-beside its graphs, else the numbers of the nodes. Whatever a file says is checked before it is used.
-Memory: the bits, and ROOM numbers, or those of the longest list.
+beside its graphs, else the names in NAME.nodes.csv, else the numbers of the nodes. Whatever a file
+says is checked before it is used. Memory: the bits, and ROOM numbers, or those of the longest list.
 """
 
 from __future__ import annotations
@@ -40,9 +40,11 @@ from crawlrank.pipeline.engines.embedded.graph_files.sources import (
     Batches,
     GraphSource,
     lines_of,
+    names_in,
     pieces_of,
     whole_number,
 )
+from crawlrank.pipeline.precedence.graph_formats import nodes_beside
 
 ROOM = 1 << 20  # targets at once
 CLASS = "BVGraph"
@@ -104,11 +106,20 @@ class BvGraph(GraphSource):
             (urls for end in (".urls", ".urls.gz") if (urls := path.with_suffix(end)).exists()),
             None,
         )
-        self.numbered = None if self._urls else self.properties.nodes
+        self._beside = nodes_beside(path)
+        is_named = self._urls or self._beside.exists()
+        self.numbered = None if is_named else self.properties.nodes
 
     def nodes(self) -> Batches:
-        assert self._urls
-        urls, count = self._urls, 0
+        if self._urls is None:
+            count = self.properties.nodes
+            return pieces_of(
+                zip(map(str, range(count)), names_in(self._beside, count), strict=True), NODES
+            )
+        return self._lines_of_urls(self._urls)
+
+    def _lines_of_urls(self, urls: Path) -> Batches:
+        count = 0
 
         def labels() -> Iterator[tuple[str, str]]:
             nonlocal count
@@ -119,7 +130,7 @@ class BvGraph(GraphSource):
         yield from pieces_of(labels(), NODES)
         if count != self.properties.nodes:
             what, expected = f"{count} lines", f"one for each of {self.properties.nodes} nodes"
-            raise BadInput(str(self._urls), what, expected, "Copy it again.")
+            raise BadInput(str(urls), what, expected, "Copy it again.")
 
     def edges(self) -> Batches:
         for targets, sources in self.pairs():

@@ -2,8 +2,10 @@
 
 Fields are separated by a comma or a semicolon in files named .csv, by a tab where the first line
 has one, else by blanks. Without a header the first field is the source, the second the target. A
-header names them, in any order. A further field is a weight or something else, and is left out.
-Lines of many words between blanks are prose; networkx writes attributes as a dictionary.
+header names them, in any order, and with `type` which edges are undirected, as Gephi has it. A
+further field is a weight or something else, and is left out. Blanks around a field are none of it,
+but in quotation marks. Lines of many words between blanks are prose; networkx writes attributes as
+a dictionary.
 
 Common Crawl's graphs are two kinds of files: vertices, `id<TAB>name`, and edges, `id<TAB>id`.
 """
@@ -39,6 +41,8 @@ from crawlrank.pipeline.engines.embedded.graph_files.sources import (
 ENDINGS = ("txt", "tsv", "csv", "edges", "edgelist", "el", "ncol")
 SOURCE = {"source", "from", "src", "fromnodeid", "from_id", "source_id", "from_node"}
 TARGET = {"target", "to", "dst", "dest", "destination", "tonodeid", "to_id", "target_id", "to_node"}
+TRIMMED = (",", ";")  # fields between them may have blanks around
+TYPE, UNDIRECTED = "type", "undirected"
 MORE_FIELDS = "edges with further fields, not taken over"
 MOST_FIELDS = 4  # source, target, weight, time
 EXPECTED = "a source and a target"
@@ -52,11 +56,24 @@ def plain_ending(path: Path) -> str:
 
 
 class LineForm(NamedTuple):
-    """How the lines of a file have edges. delimiter: "" for blanks. source, target: which field."""
+    """How the lines of a file have edges. delimiter: "" for blanks. source, target, type: which
+    field, -1 for none."""
 
     delimiter: str
-    source: int
-    target: int
+    source: int = 0
+    target: int = 1
+    type: int = -1
+
+    def ends_of(self, row: Sequence[str]) -> tuple[str, str] | None:
+        """Source and target, if both are there."""
+        if len(row) <= max(self.source, self.target):
+            return None
+        ends = row[self.source], row[self.target]
+        return ends if all(ends) else None
+
+    def is_both(self, row: Sequence[str]) -> bool:
+        """Whether an edge is one in both directions."""
+        return -1 < self.type < len(row) and row[self.type].lower() == UNDIRECTED
 
 
 def line_form(path: Path, number: int, line: str) -> tuple[LineForm, bool]:
@@ -64,8 +81,15 @@ def line_form(path: Path, number: int, line: str) -> tuple[LineForm, bool]:
     delimiter = "\t" if "\t" in line else ""
     if plain_ending(path) == "csv":
         delimiter = ";" if ";" in line and "," not in line else ","
-    columns = columns_of(fields_of(line, delimiter, f"{path}, line {number}"))
-    return LineForm(delimiter, *(columns or (0, 1))), bool(columns)
+    where = f"{path}, line {number}"
+    names = fields_of(line, delimiter, where)
+    if not delimiter and names and names[0][-1] in TRIMMED:
+        what, cure = f"{names[0][-1]!r} after a field", "Name the file .csv."
+        raise BadInput(where, what, "fields between blanks", cure)
+    if columns := columns_of(names):
+        lowered = [name.strip().lower() for name in names]
+        return LineForm(delimiter, *columns, lowered.index(TYPE) if TYPE in lowered else -1), True
+    return LineForm(delimiter), False
 
 
 def fields_of(line: str, delimiter: str, where: str) -> list[str]:
@@ -73,9 +97,11 @@ def fields_of(line: str, delimiter: str, where: str) -> list[str]:
     if not delimiter:
         return _words(line, where)
     if '"' not in line:
-        return line.split(delimiter)
+        fields = line.split(delimiter)
+        return [field.strip(" ") for field in fields] if delimiter in TRIMMED else fields
     try:
-        return next(csv.reader([line], delimiter=delimiter))
+        trims = delimiter in TRIMMED
+        return next(csv.reader([line], delimiter=delimiter, skipinitialspace=trims))
     except csv.Error as error:
         raise BadInput(where, f"no fields ({error})", EXPECTED, CURE) from error
 
@@ -122,26 +148,36 @@ class EdgeLists(GraphSource):
         """The edges of lines that are all alike."""
         columns = columns_in(block, form.delimiter) or ()
         wide = not form.delimiter and len(columns) > MOST_FIELDS
-        if wide or len(columns) <= max(form.source, form.target):
+        if wide or len(columns) <= max(form.source, form.target, form.type):
             return None
         ends = [columns[form.source], columns[form.target]]
+        if form.delimiter in TRIMMED:
+            ends = [pc.utf8_trim(each, " ") for each in ends]
         if any(map(_has_empty, ends)):
             return None
-        self.counters[MORE_FIELDS] += len(ends[0]) * (len(columns) > 2)
+        self.counters[MORE_FIELDS] += len(ends[0]) * (len(columns) > 2 + (form.type >= 0))
+        if form.type >= 0:
+            types = pc.utf8_lower(pc.utf8_trim(columns[form.type], " "))
+            both = pc.equal(types, UNDIRECTED)
+            ends = [
+                pa.concat_arrays([one, other.filter(both)])
+                for one, other in zip(ends, ends[::-1], strict=True)
+            ]
         return pa.record_batch(ends, EDGES)
 
     def _pairs(
         self, lines: Iterator[tuple[int, str]], form: LineForm, path: Path
     ) -> Iterator[tuple[str, str]]:
-        delimiter, source, target = form
         for number, line in lines:
-            row = fields_of(line, delimiter, f"{path}, line {number}")
-            if len(row) <= max(source, target) or not (row[source] and row[target]):
+            row = fields_of(line, form.delimiter, f"{path}, line {number}")
+            if (ends := form.ends_of(row)) is None:
                 count = len([each for each in row if each])
                 what = f"{count} field{'' if count == 1 else 's'}"
                 raise BadInput(f"{path}, line {number}", what, EXPECTED, CURE)
-            self.counters[MORE_FIELDS] += len(row) > 2
-            yield row[source], row[target]
+            self.counters[MORE_FIELDS] += len(row) > 2 + (form.type >= 0)
+            yield ends
+            if form.is_both(row):
+                yield ends[::-1]
 
 
 def _has_empty(column: pa.Array) -> bool:

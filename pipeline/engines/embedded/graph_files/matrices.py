@@ -4,7 +4,6 @@ are no edges. Source: https://math.nist.gov/MatrixMarket/formats.html."""
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -25,6 +24,7 @@ from crawlrank.pipeline.engines.embedded.graph_files.sources import (
     columns_in,
     lines_in,
     lines_of,
+    names_in,
     pieces_of,
     unpacked,
     whole_number,
@@ -34,7 +34,8 @@ from crawlrank.pipeline.precedence.graph_formats import nodes_beside
 BANNER = b"%%MatrixMarket"
 ONES = ("1", "1.0")
 WEIGHTS = "weights of edges, not taken over"
-NAMES = "a header, and a name for each row of the matrix"
+# A matrix may have rows without entries; one of so few entries among so many rows is a mistake.
+FEW_NODES, MOST_ALONE = 10_000_000, 1000
 EXPECTED = "`%%MatrixMarket matrix coordinate`, a type, and `general` or `symmetric`"
 
 
@@ -54,7 +55,11 @@ class ReadEntries(NamedTuple):
 
 class Matrix(GraphSource):
     def nodes(self) -> Batches:
-        return pieces_of(iter(self._names()), NODES)
+        (path,) = self.paths
+        _, (count, _, _) = self._size()
+        numbers, beside = range(1, count + 1), nodes_beside(path)
+        labels = names_in(beside, count) if beside.exists() else map(str, numbers)
+        return pieces_of(zip(map(str, numbers), labels, strict=True), NODES)
 
     def edges(self) -> Batches:
         (path,) = self.paths
@@ -114,23 +119,6 @@ class Matrix(GraphSource):
                 self.counters[WEIGHTS] += form.fields == 3 and row[2] not in ONES
         return ReadEntries(count, batch_of(pairs, EDGES).columns)
 
-    def _names(self) -> list[tuple[str, str]]:
-        (path,) = self.paths
-        _, size = self._size()
-        beside = nodes_beside(path)
-        if not beside.exists():
-            return [(str(number), str(number)) for number in range(1, size[0] + 1)]
-        try:
-            with beside.open(newline="", encoding="utf-8") as file:
-                labels = [row[0].removeprefix("'") for row in csv.reader(file) if row][1:]
-        except (UnicodeDecodeError, csv.Error) as error:
-            cure = "Write it in UTF-8, or remove it: nodes are numbers then."
-            raise BadInput(str(beside), f"no lines of names ({error})", NAMES, cure) from error
-        if len({*labels}) != size[0] or len(labels) != size[0]:
-            what = f"{len(labels)} names, {len({*labels})} of them different"
-            raise BadInput(str(beside), what, f"a name for each of {size[0]} nodes")
-        return [(str(number), label) for number, label in enumerate(labels, 1)]
-
     def _banner(self, path: Path) -> list[str]:
         with unpacked(path) as stream:
             words = stream.readline(1000).decode("latin-1").lower().split()
@@ -154,7 +142,11 @@ class Matrix(GraphSource):
             cure = "A graph is a square matrix."
             raise BadInput(f"{path}, line {number}", f"{line[:80]!r}",
                            "rows, as many columns, entries", cure)  # fmt: skip
-        return number, [each or 0 for each in size]
+        nodes, _, entries = (each or 0 for each in size)
+        if nodes > max(FEW_NODES, MOST_ALONE * entries):
+            what, expected = f"{nodes:,} rows and {entries:,} entries", "rows that have entries"
+            raise BadInput(f"{path}, line {number}", what, expected, "Correct the line.")
+        return number, [nodes, nodes, entries]
 
 
 def _is_edge(value: str, path: Path, number: int) -> bool:

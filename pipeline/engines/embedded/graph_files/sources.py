@@ -7,6 +7,7 @@ strings. Readers give nodes and edges some at a time. An edge of an undirected g
 from __future__ import annotations
 
 import bz2
+import csv as csv_of_python
 import gzip
 import io
 import lzma
@@ -14,7 +15,7 @@ import re
 import zlib
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
@@ -38,6 +39,7 @@ ODD = bytes({*range(32), ord('"')} - {*b"\t\n"})
 COMMENT = (b"#", b"%")
 BLANKS = re.compile(rb"[ \t]+")
 PACKED: dict[bytes, Any] = {b"\x1f\x8b": gzip, b"BZh": bz2, b"\xfd7zXZ": lzma}
+DECOMPRESSORS = {b"BZh": bz2.BZ2Decompressor, b"\xfd7zXZ": lzma.LZMADecompressor}
 #: what readers of packed files raise
 DAMAGE = (OSError, EOFError, zlib.error, lzma.LZMAError)
 
@@ -130,6 +132,23 @@ def whole(source: GraphSource, where: str) -> WholeGraph:
     return WholeGraph(ends[0], ends[1], len(nodes), nodes["label"].to_pylist())
 
 
+NAMES = "a header, and a name for each node"
+
+
+def names_in(path: Path, count: int) -> list[str]:
+    """The names of nodes in the first column of NAME.nodes.csv, beside a graph of `count` nodes."""
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            names = [row[0].removeprefix("'") for row in csv_of_python.reader(file) if row][1:]
+    except (UnicodeDecodeError, csv_of_python.Error) as error:
+        cure = "Write it in UTF-8, or remove it: nodes are numbers then."
+        raise BadInput(str(path), f"no lines of names ({error})", NAMES, cure) from error
+    if len({*names}) != count or len(names) != count:
+        what = f"{len(names)} names, {len({*names})} of them different"
+        raise BadInput(str(path), what, f"a name for each of {count} nodes")
+    return names
+
+
 def pieces_of(pairs: Iterator[tuple[str, str]], schema: pa.Schema) -> Batches:
     """Batches of a schema of two columns."""
     rows: list[tuple[str, str]] = []
@@ -147,6 +166,40 @@ def batch_of(rows: Iterable[tuple[str, str]], schema: pa.Schema) -> pa.RecordBat
     return pa.record_batch([pa.array(column, pa.string()) for column in columns], schema)
 
 
+class Unpacked(io.RawIOBase):
+    """The bytes of packed streams, one after the other. bz2 and lzma of Python take what is damaged
+    after the first of them for the end. decompressor: makes one for a stream."""
+
+    def __init__(self, file: BinaryIO, decompressor: Callable[[], Any]) -> None:
+        self._file, self._make = file, decompressor
+        self._stream, self._packed = decompressor(), b""
+
+    def readable(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+    def readinto(self, buffer: Any) -> int:
+        while True:
+            if self._stream.eof:
+                more = self._stream.unused_data or self._file.read(BLOCK)
+                self._packed = more.lstrip(b"\0")  # which may fill a file up
+                if not self._packed:
+                    return 0
+                self._stream = self._make()
+            elif self._stream.needs_input:
+                self._packed = self._file.read(BLOCK)
+                if not self._packed:
+                    raise EOFError("it ends within a stream")
+            data = self._stream.decompress(self._packed, len(buffer))
+            self._packed = b""
+            if data:
+                buffer[: len(data)] = data
+                return len(data)
+
+
 @contextmanager
 def unpacked(path: Path) -> Iterator[BinaryIO]:
     """The bytes of a file, plain or packed by gzip, bzip2 or xz. Raises BadInput for one that
@@ -154,12 +207,19 @@ def unpacked(path: Path) -> Iterator[BinaryIO]:
     try:
         with path.open("rb") as file:
             head = file.read(6)
-        module = next((each for begin, each in PACKED.items() if head.startswith(begin)), None)
-        with cast(BinaryIO, module.open(path, "rb") if module else path.open("rb")) as stream:
+        begin = next((each for each in PACKED if head.startswith(each)), b"")
+        with _opened(path, begin) as stream:
             yield stream
     except DAMAGE as error:
         what = f"cannot be read to its end ({error})"
         raise BadInput(str(path), what, "a whole file", "Copy or make it again.") from error
+
+
+def _opened(path: Path, begin: bytes) -> BinaryIO:
+    """begin: of PACKED, or nothing for a file that is not packed."""
+    if begin in DECOMPRESSORS:
+        return cast(BinaryIO, io.BufferedReader(Unpacked(path.open("rb"), DECOMPRESSORS[begin])))
+    return cast(BinaryIO, gzip.open(path, "rb")) if begin else path.open("rb")
 
 
 def head_of(path: Path) -> bytes:
@@ -196,13 +256,17 @@ def lines_in(
     block: bytes, number: int, path: Path, counters: Counter[str] | None = None
 ) -> Iterator[tuple[int, str]]:
     """The lines with their numbers, without those that are empty or begin with # or %, which are
-    counted. number: of the first line. Raises BadInput for one that is not UTF-8."""
+    counted. number: of the first line. Raises BadInput for one that is not UTF-8, and for lines
+    that end with a carriage return alone."""
     for at, line in enumerate(block.removesuffix(b"\n").split(b"\n"), number):
         try:
             text = line.decode("utf-8-sig" if at == 1 else "utf-8").rstrip("\r")
         except UnicodeDecodeError as error:
             cure = "Convert it: `iconv -f FROM -t UTF-8 FILE > OTHER`."
             raise BadInput(f"{path}, line {at}", "not UTF-8", "UTF-8", cure) from error
+        if "\r" in text:
+            cure = r"Convert it: `tr '\r' '\n' < FILE > OTHER`."
+            raise BadInput(f"{path}, line {at}", "a carriage return in it", "lines", cure)
         if text and text[0] not in "#%":
             yield at, text
         elif text and counters is not None:

@@ -20,6 +20,11 @@ from crawlrank.pipeline.engines.embedded.graph_files.sources import (
 )
 
 LABELS = ("url", "uri", "name", "label")
+BOTH = ("undirected", "mutual")  # ways of an edge that is one in both directions
+WAYS = ("", "directed", *BOTH)
+OF_GRAPHML = {"false": "undirected", "true": "directed"}
+HYPEREDGES = "hyperedges, left out"
+UNLISTED = "nodes that edges name and no element describes"
 XmlElement = ElementTree.Element
 
 
@@ -63,9 +68,11 @@ class XmlGraph(GraphSource):
         except (LookupError, ValueError) as error:  # of an encoding that the parser does not know
             where, cure = f"{self._path}, line 1", "Write it in UTF-8."
             raise BadInput(where, f"no XML ({error})", f"a file of {self._form}", cure) from error
+        listed = len(self._values)
         for source, target in self._edges:
             for node in (source, target):
                 self._values.setdefault(node, {})
+        self.counters[UNLISTED] += len(self._values) - listed
 
     def _go_through(self, stream: BinaryIO) -> None:
         above: list[XmlElement] = []
@@ -77,7 +84,7 @@ class XmlGraph(GraphSource):
                     self._begin(element)
                 continue
             above.pop()
-            if tag in ("node", "edge", "key", "attribute"):
+            if tag in ("node", "edge", "key", "attribute", "hyperedge"):
                 if above and above[-1].get("class") != "edge":
                     self._take(tag, element)
                 if above:
@@ -86,7 +93,7 @@ class XmlGraph(GraphSource):
     def _begin(self, graph: XmlElement) -> None:
         way = graph.get("edgedefault") or graph.get("defaultedgetype")
         if way:
-            self._undirected = way == "undirected"
+            self._undirected = way.lower() in BOTH
 
     def _take(self, tag: str, element: XmlElement) -> None:
         if tag == "key" and element.get("for") in (None, "node", "all"):
@@ -95,17 +102,25 @@ class XmlGraph(GraphSource):
             self._titles.setdefault(self._of(element, "id"), element.get("title") or "")
         elif tag == "node":
             self._take_node(element)
+        elif tag == "hyperedge":
+            self.counters[HYPEREDGES] += 1
         elif tag == "edge":
             pair = self._of(element, "source"), self._of(element, "target")
             self._edges.append(pair)
-            way = element.get("type") or {"false": "undirected", "true": "directed"}.get(
-                element.get("directed", ""), ""
-            )
-            if way == "undirected" or (self._undirected and way not in ("directed", "mutual")):
+            if self._is_both(element):
                 self._edges.append(pair[::-1])
             self.counters[WEIGHTS] += "weight" in element.attrib or any(
                 each.get("key") == "weight" for each in element
             )
+
+    def _is_both(self, edge: XmlElement) -> bool:
+        """Whether an edge is one in both directions."""
+        if self._form == "graphml":
+            way = OF_GRAPHML.get(edge.get("directed", ""), "")
+        elif (way := edge.get("type", "").lower()) not in WAYS:
+            what = f"an edge of the type {edge.get('type')!r} (after {len(self._edges)} edges)"
+            raise BadInput(str(self._path), what, "directed, undirected or mutual")
+        return way in BOTH if way else self._undirected
 
     def _take_node(self, element: XmlElement) -> None:
         node = self._of(element, "id")

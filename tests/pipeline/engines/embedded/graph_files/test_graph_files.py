@@ -48,6 +48,11 @@ def packed(pack: Callable[[bytes], bytes], write: Write) -> Write:
     return written
 
 
+def halves(pack: Callable[[bytes], bytes]) -> Callable[[bytes], bytes]:
+    """Two streams, and zeros to fill the file up."""
+    return lambda data: pack(data[:99]) + bytes(8) + pack(data[99:]) + bytes(4)
+
+
 def columns(kind: pa.DataType, *names: str) -> Write:
     sources, targets = zip(*DIRECTED.edges, strict=True)
     arrays = [pa.array(each).cast(pa.string()).cast(kind) for each in (sources, targets)]
@@ -59,6 +64,27 @@ def swapped(path: Path) -> None:
     path.write_text("weight,target,source\n" + "".join(f'2,"{t}",{s}\n' for s, t in DIRECTED.edges))
 
 
+def edge_table(path: Path) -> None:
+    """As Gephi has it, but for blanks; edges without a type are directed."""
+    edges = [f"{s} ,  {t}, Undirected,1" for s, t in UNDIRECTED.edges]
+    path.write_text("\n".join(["Source, Target,Type ,Weight", *edges, ""]))
+
+
+def quoted_table(path: Path) -> None:
+    """Each block has quotation marks, so that lines are read one by one."""
+    edges = [f'"{s}", "{t}",undirected' for s, t in UNDIRECTED.edges]
+    path.write_text("\n".join(["source, target,type", *edges, ""]))
+
+
+def mutual(path: Path) -> None:
+    edges = "".join(f"<edge source='{s}' target='{t}' type='mutual'/>" for s, t in UNDIRECTED.edges)
+    nodes = "".join(f"<node id='{node}'/>" for node in UNDIRECTED)
+    graph = (
+        f"<graph defaultedgetype='Directed'><nodes>{nodes}</nodes><edges>{edges}</edges></graph>"
+    )
+    path.write_text(f"<gexf>{graph}</gexf>")
+
+
 #: name of a file, how it is written, and the graph that it has
 FILES: dict[str, tuple[Write, nx.Graph]] = {
     "snap.txt": (text("\t", comment="# Nodes: 40\n# FromNodeId\tToNodeId"), DIRECTED),
@@ -66,6 +92,12 @@ FILES: dict[str, tuple[Write, nx.Graph]] = {
     "blanks.txt": (text("   "), DIRECTED),
     "gephi.csv": (text(",", "Source,Target"), DIRECTED),
     "excel.csv": (text(";", "source;target"), DIRECTED),
+    "blanks.csv": (text(", "), DIRECTED),
+    "types.csv": (edge_table, UNDIRECTED),
+    "quoted.csv": (quoted_table, UNDIRECTED),
+    "mutual.gexf": (mutual, UNDIRECTED),
+    "two-streams.txt.xz": (packed(halves(lzma.compress), text(" ")), DIRECTED),
+    "two-streams.txt.bz2": (packed(halves(bz2.compress), text(" ")), DIRECTED),
     "swapped.csv": (swapped, DIRECTED),
     "list.tsv.gz": (packed(gzip.compress, text("\t", "from\tto")), DIRECTED),
     "list.txt.bz2": (packed(bz2.compress, text(" ")), DIRECTED),
@@ -265,11 +297,30 @@ BAD: dict[str, tuple[str, bytes, tuple[str, ...]]] = {
     "not UTF-8": ("a.txt", b"1 2\n\xe9 2\n", ("line 2", "iconv")),
     "UTF-16": ("a.txt", "1 2\n".encode("utf-16"), ("UTF-16", "iconv")),
     "cut": ("a.txt.gz", gzip.compress(b"1 2\n" * 9999)[:-9], ("cannot be read to its end",)),
+    "cut bzip2": ("a.txt.bz2", bz2.compress(b"1 2\n" * 9999)[:-9], ("cannot be read to its end",)),
+    "more after bzip2": (
+        "a.txt.bz2", bz2.compress(b"1 2\n") + b"garbage", ("cannot be read to its end",)
+    ),
+    "more after xz": (
+        "a.txt.xz", lzma.compress(b"1 2\n") + b"garbage", ("cannot be read to its end",)
+    ),
+    "carriage returns": ("a.csv", b"a,b\rb,c\r", ("line 1", "carriage return", "tr ")),
+    "commas": ("a.txt", b"a, b\nb, c\n", ("line 1", "',' after a field", ".csv")),
     "cut xml": ("a.graphml", b"<graphml><graph edgedefault='directed'>\n<node", ("line 2", "XML")),
     "no id": ("a.gexf", b"<gexf><graph><nodes><node/></nodes></graph></gexf>", ("without id",)),
     "twice": (
         "a.gexf", b"<gexf><graph><nodes><node id='1'/><node id='1'/></nodes></graph></gexf>",
         ("a second node '1'",),
+    ),
+    "an edge of no kind": (
+        "a.gexf",
+        b"<gexf><graph><edges><edge source='1' target='2' type='dir'/></edges></graph></gexf>",
+        ("type 'dir'", "undirected or mutual"),
+    ),
+    "too many rows": (
+        "a.mtx",
+        b"%%MatrixMarket matrix coordinate pattern general\n9999999999 9999999999 1\n1 2\n",
+        ("line 2", "9,999,999,999 rows"),
     ),
     "an array": ("a.mtx", b"%%MatrixMarket matrix array real general\n2 2\n", ("line 1",)),
     "not square": (
@@ -291,6 +342,40 @@ BAD: dict[str, tuple[str, bytes, tuple[str, ...]]] = {
     "a pickle": ("graph.bin", pickle.dumps(DIRECTED), ("pickle", "write_graphml")),
     "a pickle by name": ("g.gpickle", b"(dp0\n.", ("pickle", "write_graphml")),
 }  # fmt: skip
+
+
+def test_what_xml_leaves_out_is_counted(tmp_path: Path) -> None:
+    path = tmp_path / "a.graphml"
+    path.write_text(
+        "<graphml><graph edgedefault='directed'><node id='a'/><edge source='a' target='b'/>"
+        "<hyperedge><endpoint node='a'/><endpoint node='b'/></hyperedge></graph></graphml>"
+    )
+    said = ok("run", path, "--work", tmp_path / "work", "--no-validate")
+    for words in ("hyperedges, left out", "nodes that edges name and no element describes"):
+        assert words in said.err, said.err
+
+
+def test_odd_labels_come_back(tmp_path: Path) -> None:
+    """From lists of edges and from BVGraphs. No line can have a label with a line end."""
+    labels = ["#hash", "%percent", '"quoted"', "a\ttab", 'in"side', " blanks ", "a,comma", "plain"]
+    pairs = [(labels[k], labels[k * 3 % 8]) for k in range(8)] + [(labels[3], labels[0])]
+    path = tmp_path / "odd.parquet"
+    pq.write_table(
+        pa.table(dict(zip(("source", "target"), zip(*pairs, strict=True), strict=True))), path
+    )
+    ok("run", path, "--work", tmp_path / "work", "--no-validate", "--quiet")
+    linked = {end for pair in pairs for end in pair if pair[0] != pair[1]}
+    scores = {key: score for key, score in scores_of(tmp_path / "work").items() if key in linked}
+    for file in ("odd.tsv", "odd.graph"):
+        words = ["--format", "edges"] * file.endswith("tsv")
+        ok("export", tmp_path / "work", *words, "--output", tmp_path / file)
+        ranks = crawlrank_of_python.pagerank(tmp_path / file)
+        back = {key: ranks[key] for key in linked}
+        assert back == pytest.approx(scores, rel=1e-8), file
+    pq.write_table(pa.table({"source": ["a\nb"], "target": ["c"]}), path)
+    ok("run", path, "--work", tmp_path / "lines", "--no-validate", "--quiet")
+    said = crawlrank("export", tmp_path / "lines", "--format", "edges", "--output", tmp_path / "x")
+    assert (said.code, "labels of one line" in said.err) == (3, True), said
 
 
 @pytest.mark.parametrize("name", BAD)
