@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.errors import BadInput, count_of
 from crawlrank.pipeline.engines.embedded.graph_files.edge_lists import CURE
 from crawlrank.pipeline.engines.embedded.graph_files.sources import (
     EDGES,
@@ -144,7 +144,8 @@ class Matrix(GraphSource):
                            "rows, as many columns, entries", cure)  # fmt: skip
         nodes, _, entries = (each or 0 for each in size)
         if nodes > max(FEW_NODES, MOST_ALONE * entries):
-            what, expected = f"{nodes:,} rows and {entries:,} entries", "rows that have entries"
+            what = f"{nodes:,} rows and {count_of(entries, 'entry', 'entries')}"
+            expected = "rows that have entries"
             raise BadInput(f"{path}, line {number}", what, expected, "Correct the line.")
         return number, [nodes, nodes, entries]
 
