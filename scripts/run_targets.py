@@ -6,7 +6,8 @@ passed, in which time:
 
 The output of a target goes to work/targets/, and its outcome, with the commit. A set of targets
 that was interrupted continues: what has passed on this commit with these settings is not run again,
-if the checkout had no changes then and has none now. --again runs all. CPU minutes count all
+if the checkout had no changes then and has none now. --again runs all. PYTHONPATH, which may name
+another checkout, is left out. CPU minutes count all
 processes that a target started and waited for. --write puts the minutes into the table of
 CONTRIBUTING.md. Exit 1 if a target failed.
 """
@@ -93,9 +94,10 @@ class Checkout:
         state, before, begun = self.state(), os.times(), time.monotonic()
         log, kept = self.kept / f"{target}.log", self.kept / f"{target}.json"
         kept.unlink(missing_ok=True)
+        around = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
         with log.open("wb") as output:
             done = subprocess.run(
-                ["make", "--no-print-directory", target], cwd=self.root, check=False,
+                ["make", "--no-print-directory", target], cwd=self.root, check=False, env=around,
                 stdin=subprocess.DEVNULL, stdout=output, stderr=output,
             )  # fmt: skip
         wall, after = time.monotonic() - begun, os.times()

@@ -5,7 +5,7 @@
 Exact: of a number of pages that follow each other by crawlrank, whose searches share work with
 those of their neighbours, and of the same number of pages by igraph; both as CPU seconds for all
 pages with links. Estimated: HyperBall with the same registers by crawlrank and by the program
-`webgraph` of the crate webgraph-cli, where it is named. All with one thread.
+`webgraph-dist` of the crate webgraph-cli, where its `webgraph` is named. All with one thread.
 """
 
 from __future__ import annotations
@@ -103,16 +103,21 @@ def pairs_of(csr: Csr) -> Any:
 
 
 def of_webgraph(csr: Csr, program: str) -> float:
-    """CPU seconds of HyperBall alone: the graph is written before. The program reads links by
-    source, so it gets those of the reversed graph."""
+    """CPU seconds of HyperBall alone, with both directions of the links, which it uses towards its
+    end: the graphs are written before. The program reads links by source, so it gets those of the
+    reversed graph."""
     with tempfile.TemporaryDirectory(prefix="bench-harmonic-") as name:
-        graph = Path(name) / "graph"
-        arcs = "\n".join(f"{target}\t{source}" for source, target in pairs_of(csr).tolist())
-        call([program, "from", "arcs", "--exact", "--num-nodes", str(csr.nodes), str(graph)], arcs)
-        call([program, "build", "ef", str(graph)])
+        graph, reverse = Path(name) / "graph", Path(name) / "reverse"
+        pairs = pairs_of(csr)
+        for path, (source, target) in {graph: (1, 0), reverse: (0, 1)}.items():
+            ordered = pairs[np.lexsort((pairs[:, target], pairs[:, source]))]
+            arcs = "\n".join(f"{row[source]}\t{row[target]}" for row in ordered.tolist())
+            call([program, "from", "arcs", "--num-nodes", str(csr.nodes), str(path)], arcs)
+            for what in ("ef", "dcf"):
+                call([program, "build", what, str(path)])
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        centrality = ["--log2m", str(LOG2M), "--harmonic", f"{graph}.harmonic"]
-        call([program, "dist", "hyperball", str(graph), *centrality])
+        words = [f"--log2m={LOG2M}", "--num-threads=1", f"--harmonic={graph}.harmonic"]
+        call([f"{program}-dist", "hyperball", str(graph), str(reverse), *words])
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 

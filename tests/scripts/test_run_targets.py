@@ -13,7 +13,7 @@ MAKEFILE = """\
 COUNT ?= 1
 good bad writes:
 	@echo $@ >> ran
-	@echo 3 passed
+	@echo 3 passed from $$PYTHONPATH.
 	@if [ $@ = bad ]; then exit 1; fi
 	@if [ $@ = writes ]; then echo >> Makefile; fi
 """
@@ -47,6 +47,12 @@ def ran(tree: Path, *words: str) -> list[str]:
     names = path.read_text().split() if path.exists() else []
     path.unlink(missing_ok=True)
     return names
+
+
+def test_another_checkout_is_not_tested(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", "/another")
+    assert ran(tree, "good") == ["good"]
+    assert (tree / "work" / "targets" / "good.log").read_text() == "3 passed from .\n"
 
 
 def test_what_has_passed_is_taken_over(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
