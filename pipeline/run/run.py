@@ -98,6 +98,10 @@ def engine_of(
 
             cluster = stack.enter_context(cluster_of_run(options.conf, tmp, options.data))
             launcher = replace(launcher, cluster=cluster)
+        if launcher.traits.held_application:
+            from crawlrank.jobs.mapreduce.runners.spark import APPLICATION
+
+            stack.callback(APPLICATION.end)
     return TextEngine(work, launcher)
 
 

@@ -26,6 +26,7 @@ class RunnerTraits:
     Hadoop itself allows. stages_in_data: whether the files that a job brings along are to be in the
     folder of the datasets. outlives_loss: whether the application of a job whose nodes were lost
     may still run. held_cluster: whether a run starts a cluster for all of its jobs.
+    held_application: whether its jobs share an application, which the first of them starts.
     """
 
     module: str
@@ -37,6 +38,7 @@ class RunnerTraits:
     stages_in_data: bool = False
     outlives_loss: bool = False
     held_cluster: bool = False
+    held_application: bool = False
 
     @property
     def on_cluster(self) -> bool:
@@ -56,7 +58,9 @@ RUNNERS = {
         # the names of clusters and steps begin with the tag, too
         tags=(*_OF_HADOOP, "--tag", f"{CLUSTER_TAG}={{tag}}", "--label", "{tag}-{name}"),
     ),
-    "spark": RunnerTraits("cluster", "SparkRunner", tags=("-D", "spark.yarn.tags={tag}")),
+    "spark": RunnerTraits(
+        "spark", "SparkRunner", tags=("-D", "spark.yarn.tags={tag}"), held_application=True
+    ),
 }  # fmt: skip
 
 

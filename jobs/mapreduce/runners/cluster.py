@@ -22,7 +22,6 @@ from mrjob.fs.hadoop import HadoopFilesystem
 from mrjob.fs.local import LocalFilesystem
 from mrjob.hadoop import HadoopJobRunner
 from mrjob.logs.errors import _format_error
-from mrjob.spark.runner import SparkMRJobRunner
 
 from crawlrank.jobs.kernel.machine.processes import tied
 from crawlrank.jobs.kernel.storage import stores
@@ -194,42 +193,3 @@ class HadoopRunner(WatchedCluster, HadoopJobRunner):  # type: ignore[misc]
             runner._fs.add_fs("hadoop", _Hdfs(runner._opts["hadoop_bin"] or None))
             runner._fs.add_fs("local", LocalFilesystem())
         return runner._fs
-
-
-class SparkRunner(WatchedCluster, SparkMRJobRunner):  # type: ignore[misc]
-    """Spark, through `spark-submit`, by our own harness."""
-
-    def end_orphans(self, tag: str) -> int:
-        """End jobs as on Hadoop if Spark runs on YARN; elsewhere jobs end with their
-        spark-submit."""
-        if not (self._spark_master() or "").startswith("yarn"):
-            return 0
-        return end_left(tag, self.fs.hadoop.get_hadoop_bin())
-
-    def _run_spark_submit(self, spark_submit_args: list[str], env: Any, **more: Any) -> Any:
-        return super()._run_spark_submit(tied(spark_submit_args), env, **more)
-
-    def _spark_harness_path(self) -> str:
-        return str(Path(__file__).with_name("spark_harness.py"))
-
-    def _counter_output_dir(self, step_num: int) -> str:
-        """A folder without counters. mrjob's harness fails where it has to make it itself."""
-        return str(Path(self._get_local_tmp_dir(), f"no-counters-{step_num}"))
-
-    def _spark_script_args(self, step_num: int, last_step_num: int | None = None) -> list[str]:
-        """mrjob's arguments, with the name that the class has in the zip of jobs."""
-        args: list[str] = super()._spark_script_args(step_num, last_step_num)
-        if self._mrjob_cls.__module__.startswith("crawlrank.jobs."):
-            args[0] = f"{self._mrjob_cls.__module__}.{self._mrjob_cls.__name__}"
-        return args
-
-    def _is_local(self) -> bool:
-        return (self._spark_master() or "local").startswith("local")
-
-    def _default_python_bin(self, local: bool = False) -> list[str]:
-        command: list[str] = super()._default_python_bin(local=local or self._is_local())
-        return command
-
-    def _spark_cmdenv(self, step_num: int) -> dict[str, str]:
-        alone = {"SPARK_LOCAL_IP": "127.0.0.1"} if self._is_local() else {}
-        return {**alone, **super()._spark_cmdenv(step_num)}

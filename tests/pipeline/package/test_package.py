@@ -323,7 +323,7 @@ def test_tasks_need_what_jobs_import() -> None:
     """Every module that jobs import comes with what is packed, and the driver's own with none."""
     providers = distributions_by_module()
     wanted = {name_of(line) for line in needed_by_tasks(listed())}
-    others = ("emr.py", "spark_harness.py")  # submits jobs; runs where there is a Spark
+    others = ("emr.py", "spark.py", "spark_tasks.py")  # submit jobs; run where there is a Spark
     jobs = (ROOT / "jobs").rglob("*.py")
     modules = {name for path in jobs if path.name not in others for name in imported(path)}
     found = {

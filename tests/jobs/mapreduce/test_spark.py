@@ -1,0 +1,165 @@
+"""Jobs in one application of Spark: what is refused before it starts, how it begins and ends.
+
+`make test-spark` runs those that need Spark. tests/systems compares its results.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.crawls import environment
+from support.paths import LOOPBACK
+from support.waiting import awaited
+
+from crawlrank.jobs.gen_graph import GenGraph
+from crawlrank.jobs.kernel.errors import BadInput, JobFailed
+from crawlrank.jobs.mapreduce.job import Job
+from crawlrank.jobs.mapreduce.launch import launch
+from crawlrank.jobs.mapreduce.launcher import Launcher
+from crawlrank.jobs.mapreduce.runners.spark import APPLICATION
+
+
+def launched(tmp: Path, job: type[Job] = GenGraph, **options: object) -> None:
+    """Launch a job on Spark. options: of mrjob's configuration."""
+    conf, lines = tmp / "mrjob.conf", tmp / "input_links"
+    conf.write_text(json.dumps({"runners": {"spark": options}}))
+    lines.write_text("0 a\n")
+    launcher = Launcher("spark", tmp, data=f"file://{tmp}/data", ranges=2, conf=conf)
+    launch(job, [lines], f"file://{tmp}/data/graph", launcher)
+
+
+@pytest.mark.parametrize("home", [None, "elsewhere"])
+def test_without_spark_the_cure_is_told(
+    home: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("SPARK_HOME", raising=False)
+    if home:
+        monkeypatch.setenv("SPARK_HOME", str(tmp_path / home))
+    with pytest.raises(BadInput, match=r"no Spark.*pyspark.*Install it with"):
+        launched(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"spark_deploy_mode": "cluster", "spark_master": "yarn"}, "spark_deploy_mode cluster"),
+        ({"setup": ["make"], "spark_master": "yarn"}, "setup commands"),
+    ],
+)
+def test_what_the_configuration_cannot_ask_for(
+    options: dict[str, object], words: str, tmp_path: Path
+) -> None:
+    with pytest.raises(BadInput, match=words):
+        launched(tmp_path, **options)
+
+
+class Failing(Job):
+    def map_line(self, line: bytes) -> Iterator[tuple[bytes, bytes]]:
+        raise RuntimeError("what the task said")
+
+
+class Dying(Job):
+    def map_line(self, line: bytes) -> Iterator[tuple[bytes, bytes]]:
+        os._exit(9)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("job", "words"),
+    [
+        (Failing, "last lines:\nRuntimeError: what the task said$"),
+        (Dying, "Python worker exited unexpectedly"),
+    ],
+)
+def test_the_last_words_of_a_task_are_told(job: type[Job], words: str, tmp_path: Path) -> None:
+    with pytest.raises(JobFailed, match=words):
+        launched(tmp_path, job, cmdenv={"PYTHONPATH": os.pathsep.join(sys.path)})
+    assert not (tmp_path / "data/graph").exists()
+
+
+@pytest.mark.spark
+def test_jobs_share_the_spark_that_a_process_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has the jobs of both, and stays open."""
+    from pyspark import SparkContext
+
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    APPLICATION.end()
+    own = SparkContext("local[1]", "of the user")
+    try:
+        for name in ("a", "b"):
+            (tmp_path / name).mkdir()
+            launched(tmp_path / name)
+        tracker = own.statusTracker()
+        assert len(tracker.getJobIdsForGroup(None)) >= 2
+        APPLICATION.end()
+        assert own.parallelize([1, 2]).sum() == 3
+    finally:
+        own.stop()
+
+
+@pytest.mark.spark
+def test_a_killed_driver_takes_its_application_along(tmp_path: Path) -> None:
+    """The same command continues, and gives the same bytes as a run that was left alone."""
+    sign = f"-Dcrawlrank.test={uuid.uuid4().hex}"
+    env = {**environment(), "SPARK_SUBMIT_OPTS": sign}
+    killed, left = (run_on_spark(tmp_path / name) for name in ("killed", "left"))
+    with subprocess.Popen(killed, env=env, stderr=subprocess.PIPE, text=True) as driver:
+        assert driver.stderr
+        for line in driver.stderr:
+            if line.startswith("canonicalize: "):
+                driver.kill()
+                break
+        driver.stderr.read()
+    assert driver.returncode == -signal.SIGKILL
+    awaited(lambda: not any(sign in command for command in commands_at_work()))
+    for command in (killed, left):
+        done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+    assert (tmp_path / "killed/precedence.txt").read_bytes() == (
+        tmp_path / "left/precedence.txt"
+    ).read_bytes()
+
+
+@pytest.mark.spark
+def test_ctrl_c_ends_a_run_and_its_application(tmp_path: Path) -> None:
+    sign = f"-Dcrawlrank.test={uuid.uuid4().hex}"
+    env = {**environment(), "SPARK_SUBMIT_OPTS": sign}
+    with subprocess.Popen(
+        run_on_spark(tmp_path / "work"), env=env, stderr=subprocess.PIPE, text=True
+    ) as driver:
+        assert driver.stderr
+        for line in driver.stderr:
+            if line.startswith("canonicalize: "):
+                driver.send_signal(signal.SIGINT)
+                break
+        said = driver.stderr.read()
+    assert driver.returncode == 130, said
+    assert "Traceback" not in said
+    awaited(lambda: not any(sign in command for command in commands_at_work()))
+
+
+def run_on_spark(work: Path) -> list[str]:
+    words = ["run", LOOPBACK, "--work", work, "--data", f"file://{work}-data", "--iterations", 2]
+    words += ["--runner", "spark", "--reducers", 2, "--no-validate"]
+    return [sys.executable, "-m", "crawlrank", *map(str, words)]
+
+
+def commands_at_work() -> list[str]:
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):  # it has ended
+            found.append(path.read_bytes().decode(errors="replace"))
+    return found
