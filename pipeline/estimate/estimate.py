@@ -169,7 +169,10 @@ def _projected(
     end, most = disk(ran, times, archives, validated=options.validate)
     cluster = None
     if options.runner in CLUSTERS:
-        cluster = cluster_needs(summed(list(working.values())), options.stop.iterations)
+        cluster = cluster_needs(
+            summed(list(working.values())), options.stop.iterations,
+            together=RUNNERS[options.runner].held_application,
+        )  # fmt: skip
     return RunEstimate(
         options.runner, archives, sample.total, min(sample.length, sample.total),
         total_of(seconds), seconds, memory, end, most, rows, cluster, sample.unreadable, notes,

@@ -206,8 +206,11 @@ class ClusterNeeds(NamedTuple):
     starting: float
 
 
-def cluster_needs(core_seconds: Bracket, iterations: int | None) -> ClusterNeeds:
-    """core_seconds: of Python, on this machine. iterations: plain rounds, if they are counted."""
+def cluster_needs(
+    core_seconds: Bracket, iterations: int | None, *, together: bool = False
+) -> ClusterNeeds:
+    """core_seconds: of Python, on this machine. iterations: plain rounds, if they are counted.
+    together: whether all jobs start once."""
     jobs = OTHER_STEPS + (iterations or ROUNDS)
     hours = core_seconds * (HADOOP / 3600 / (NODE * CORE_OF_A_VCPU)) * UNSURE
-    return ClusterNeeds(hours, jobs, jobs * STEP)
+    return ClusterNeeds(hours, jobs, STEP if together else jobs * STEP)

@@ -19,8 +19,8 @@ import shlex
 import shutil
 import sys
 import tempfile
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -74,27 +74,16 @@ class Application:
         """Call `work` with Spark's context, in a thread: in the main one Spark would take over
         Ctrl-C. on_task: called with the tasks of the stages at work, done and in all. Raises what
         `work` raises."""
-        failed: list[BaseException] = []
-
-        def guarded() -> None:
+        with ThreadPool(1) as thread:
+            done = thread.apply_async(lambda: work(self._context_of(settings)))
             try:
-                work(self._context_of(settings))
-            except BaseException as error:
-                failed.append(error)
-
-        thread = threading.Thread(target=guarded, daemon=True)
-        thread.start()
-        try:
-            while thread.is_alive():
-                thread.join(LOOKS)
-                self._report(on_task)
-        except BaseException:
-            self.end()  # and its tasks
-            raise
-        if failed:
-            if self._is_stopped():  # somebody has ended it, or it has lost its cluster
-                self._stop()
-            raise failed[0]
+                while not done.ready():
+                    done.wait(LOOKS)
+                    self._report(on_task)
+            except BaseException:
+                self.end()  # and its tasks
+                raise
+            done.get()
 
     def share(self, path: str) -> SharedFile:
         """Bring a file to all tasks. Equal files are sent once."""
@@ -125,13 +114,15 @@ class Application:
     def _stop(self) -> None:
         context, self._context, self._settings = self._context, None, None
         self._shared.clear()
-        if context is not None and self._own:
-            with contextlib.suppress(Exception):  # Java is gone
-                context.stop()
-
-    @property
-    def is_started(self) -> bool:
-        return self._context is not None
+        if context is None or not self._own:
+            return
+        try:
+            context.stop()
+        except Exception:  # noqa: BLE001 (Java is gone: py4j has many)
+            context.stop()  # the rest, without Java
+        java = context._gateway.proc
+        if java is not None and java.poll() is not None:  # the next application starts its own
+            type(context)._gateway = type(context)._jvm = None
 
     def said(self) -> list[str]:
         """The last lines that Java has logged."""
@@ -142,7 +133,7 @@ class Application:
         return self._log.read().decode(errors="replace").splitlines()
 
     def _context_of(self, settings: Settings) -> Any:
-        if self._context is not None and (self._settings != settings or self._is_stopped()):
+        if self._context is not None and (self._settings != settings or self.is_stopped()):
             self._stop()
         if self._context is None:
             self._context, self._settings = self._started(settings), settings
@@ -164,14 +155,17 @@ class Application:
                     self._log = tempfile.TemporaryFile()  # noqa: SIM115 (for as long as Java lives)
                     gateway = launch_gateway(conf, {"stdout": self._log, "stderr": self._log})
                 context = SparkContext(conf=conf, gateway=gateway)
+            # where Java dies, it would print a traceback
+            context._accumulatorServer.handle_error = lambda *_: None
         for file in settings.py_files:
             context.addPyFile(file)
         return context
 
-    def _is_stopped(self) -> bool:
+    def is_stopped(self) -> bool:
+        """Whether there is none: none has begun, or it has ended."""
         try:
             return self._context is None or bool(self._context._jsc.sc().isStopped())
-        except Exception:  # Java is gone
+        except Exception:  # noqa: BLE001 (Java is gone: py4j has many)
             return True
 
     def _report(self, on_task: TasksDone | None) -> None:
@@ -260,7 +254,7 @@ class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]
             raise
         except Exception as error:
             logged = _informative("\n".join(APPLICATION.said()))
-            said = _said_by(error) + ([] if APPLICATION.is_started else logged)
+            said = _said_by(error) + (logged if APPLICATION.is_stopped() else [])
             self.failure, self.state = last_lines(said), "\n".join(logged)
             raise StepFailedException(reason=self.failure, step_num=0, num_steps=1) from error
 

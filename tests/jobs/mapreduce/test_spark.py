@@ -111,6 +111,24 @@ def test_jobs_share_the_spark_that_a_process_has(
 
 
 @pytest.mark.spark
+def test_a_job_starts_spark_anew_after_its_java_died(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    from pyspark import SparkContext
+
+    APPLICATION.end()
+    try:
+        for name in ("a", "b"):
+            (tmp_path / name).mkdir()
+            launched(tmp_path / name)
+            if name == "a":
+                SparkContext._gateway.proc.kill()
+    finally:
+        APPLICATION.end()
+    assert "Traceback" not in capfd.readouterr().err
+
+
+@pytest.mark.spark
 def test_a_killed_driver_takes_its_application_along(tmp_path: Path) -> None:
     """The same command continues, and gives the same bytes as a run that was left alone."""
     sign = f"-Dcrawlrank.test={uuid.uuid4().hex}"
