@@ -2,13 +2,15 @@
 that changes data: the same bytes after three rounds, scores within the certificates after a
 tolerance, on one packed partition and on several.
 
-The cluster is simulated (cluster.py), its datasets lie at a URL. Options come in pairs: in a few
-runs every two of them meet with both on, both off, and either alone.
+The cluster is simulated (cluster.py), its datasets lie at a URL; `make test-spark` has a real
+Spark. Options come in pairs: in a few runs every two of them meet with both on, both off, and
+either alone.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import zipfile
 from collections.abc import Iterator
 from itertools import combinations, product
 from pathlib import Path
@@ -20,6 +22,7 @@ from click.testing import CliRunner
 from support.crawls import ok, response, write_records
 from support.inputs.archive_samples import made_pdf
 from support.inputs.several_crawls import SITE, first_crawl, html_record, page, second_crawl
+from support.paths import SAMPLES
 from support.systems.cluster import on_cluster
 from support.systems.own_engine import with_engine
 from support.work_folders import assert_same_counters, manifest_of
@@ -43,6 +46,10 @@ OPTIONS: dict[str, tuple[str, ...]] = {
 PAIRWISE = (
     "111111111", "110100100", "000000000", "000000111", "000111000", "011001001", "101010010",
 )  # fmt: skip
+#: method -> the option that gives it weights of pages
+METHODS = {
+    "pagerank": "", "hits": "", "personalized": "--teleport", "trustrank": "--seeds",
+}  # fmt: skip
 QUIET = ("--no-validate", "--quiet", "--jobs", 1)
 TEXTS = (
     "links", "canonicalized_links", "input_links", "map", "pr0", "pr3", "pr", "score_uri",
@@ -132,7 +139,9 @@ def texts(work: Path) -> dict[str, bytes]:
     out = work.with_name(f"{work.name}-text")
     ok("export", "--format", "text", "--work", work, "--out", out)
     found = {path.stem: path.read_bytes() for path in out.iterdir()}
-    return {**found, "links": b"".join(sorted(found["links"].splitlines(keepends=True)))}
+    for name in ("links", "captures"):  # in the order of archives
+        found[name] = b"".join(sorted(found[name].splitlines(keepends=True)))
+    return found
 
 
 @pytest.mark.slow
@@ -145,6 +154,32 @@ def test_after_three_rounds_the_same_bytes(line: str, archives: list[Path], tmp_
     for name in TEXTS:
         assert found[name] == expected[name], name
     assert found.keys() == expected.keys()
+    assert_same_counters(other, one)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("line", PAIRWISE)
+def test_on_spark_the_same_bytes(line: str, archives: list[Path], tmp_path: Path) -> None:
+    """Each ranking that jobs know, in turn, also of an ARC, and of a WACZ that has one of the
+    archives."""
+    wacz = tmp_path / "one.wacz"
+    with zipfile.ZipFile(wacz, "w") as file:
+        file.write(archives[0], f"archive/{archives[0].name}")
+    given = [wacz, *archives[1:], SAMPLES / "aut-example.arc.gz"]
+    method = list(METHODS)[PAIRWISE.index(line) % len(METHODS)]
+    weights = tmp_path / "weights.txt"
+    weights.write_text(f"{SITE}/ 2\n" if method == "personalized" else f"{SITE}/\n")
+    options = ("--iterations", 3, "--method", method, *words_of(line), *QUIET)
+    if METHODS[method]:
+        options += (METHODS[method], weights)
+    where = ("--runner", "spark", "--data", f"file://{tmp_path}/data", "--reducers", 3)
+    ok("run", *given, "--work", tmp_path / "far", *where, *options)
+    ok("run", *given, "--work", tmp_path / "near", *options)
+    one, other = tmp_path / "far", tmp_path / "near"
+    found, expected = texts(one), texts(other)
+    assert found.keys() == expected.keys()
+    for name in expected:
+        assert found[name] == expected[name], name
     assert_same_counters(other, one)
 
 

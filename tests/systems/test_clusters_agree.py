@@ -41,6 +41,7 @@ ARCHIVES = [
 TEXTS = ("canonicalized_links", "input_links", "map", "pr0", "pr1", "score_uri", "precedence")
 ROUNDS, TOLERANCE = 1, 1e-2
 REDUCERS = ("--reducers", "2")
+EVENTS = "events"  # folder of the logs that Spark writes, one for each application
 OPTIONS = (
     "--captures", "latest", "--fold", "redirects", "--fold", "canonical", "--nodes", "all",
     "--keep-www", "--links", "all", "--outlinks", "both", "--pdf",
@@ -56,11 +57,15 @@ OPTIONS = (
 def cluster(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[str]]:
     """How a run is told of the cluster."""
     name = request.param
+    conf = tmp_path / "mrjob.conf"
     if name == "spark":
-        yield ["--runner", name, "--data", f"file://{tmp_path}/data", *REDUCERS]
+        (tmp_path / EVENTS).mkdir()
+        logged = {"spark.eventLog.enabled": "true", "spark.eventLog.dir": f"{tmp_path}/{EVENTS}"}
+        conf.write_text(json.dumps({"runners": {name: {"jobconf": logged}}}))
+        data = f"file://{tmp_path}/data"
+        yield ["--runner", name, "--data", data, "--cluster-conf", str(conf), *REDUCERS]
         return
     request.getfixturevalue("hadoop")
-    conf = tmp_path / "mrjob.conf"
     conf.write_text(json.dumps({"runners": {"hadoop": {"python_bin": sys.executable}}}))
     data = f"/agree-{uuid.uuid4().hex}"
     yield ["--runner", name, "--data", f"hdfs://{data}", "--cluster-conf", str(conf), *REDUCERS]
@@ -91,13 +96,14 @@ def scores(work: Path) -> dict[str, float]:
 
 
 def test_a_cluster_gives_what_one_machine_gives(cluster: list[str], tmp_path: Path) -> None:
-    """It gives the same bytes after rounds. With options on Hadoop, without any on Spark: a run
-    takes minutes. What each option does alone, and with each other one, see
-    test_options_agree.py."""
+    """It gives the same bytes after rounds. All jobs on Spark are one application. With options on
+    Hadoop: a run takes minutes. What each option does alone, and with each other one, see
+    test_options_agree.py, on Spark, too."""
     far, near = tmp_path / "far", tmp_path / "near"
     options = options_of(cluster[1], tmp_path / "seeds.txt")
     archives = [*ARCHIVES, first_crawl(tmp_path), second_crawl(tmp_path)]
     run(far, *cluster, *options, archives=archives)
+    assert cluster[1] == "hadoop" or len(list((tmp_path / EVENTS).iterdir())) == 1
     run(near, *options, archives=archives)
     found, expected = texts(far), texts(near)
     for name in TEXTS:
