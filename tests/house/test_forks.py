@@ -89,6 +89,7 @@ def counts(said: str) -> str:
     return said.splitlines()[-1].strip("= ").rpartition(" in ")[0]
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("count", ["2", "1", "5"])
 def test_workers_report_what_one_process_reports(made: Path, count: str) -> None:
@@ -103,6 +104,7 @@ def test_workers_report_what_one_process_reports(made: Path, count: str) -> None
     assert counts(said) == counts(alone)
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("count", ["1", "3"])
 def test_a_test_whose_process_dies_has_failed(made: Path, count: str) -> None:

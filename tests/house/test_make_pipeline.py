@@ -74,6 +74,7 @@ def test_archives_with_blanks_and_quotes(crawl: Path, archives: str, expected: s
     assert ("http://b.example/x" in uris) == (expected == BOTH)
 
 
+@pytest.mark.slow
 def test_as_before(crawl: Path) -> None:
     """Names without blanks, a glob without quotes, and options."""
     plain = crawl.rename(crawl.parent / "crawl")

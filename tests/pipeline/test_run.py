@@ -140,6 +140,7 @@ def test_a_removed_archive(web: Path, more_web: Path, tmp_path: Path) -> None:
     assert datasets(work) == before
 
 
+@pytest.mark.slow
 def test_a_changed_archive(tmp_path: Path) -> None:
     work, web = tmp_path / "work", write_warc(tmp_path / "web.warc.gz", WEB)
     ok("run", web, "--work", work, *FIXED)
@@ -234,6 +235,7 @@ def test_an_archive_that_gave_nothing_may_go(web: Path, tmp_path: Path) -> None:
     assert datasets(work) == fresh(web, *INLINE)
 
 
+@pytest.mark.slow
 def test_bad_files_are_skipped_when_asked(web: Path, tmp_path: Path) -> None:
     work, bad = tmp_path / "work", tmp_path / "bad.warc"
     bad.write_text("no archive\n")

@@ -195,6 +195,7 @@ BODY = b"""<head><link rel=canonical href="../canonical"></head>
 <img src="8.gif"><img src="/d/8.gif">"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runner", RUNNERS)
 @pytest.mark.few(1)
 def test_a_revisit_of_the_same_body_elsewhere_joins_it_to_its_own_address(

@@ -114,6 +114,7 @@ def gone_cases() -> Iterator[Any]:
         yield pytest.param(gone, options, NODES[number % 2], marks=pytest.mark.slow)
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize(("gone", "options", "nodes"), [*gone_cases()])
 def test_pages_that_are_gone(

@@ -45,6 +45,7 @@ def status(work: Path) -> dict[str, Any]:
     return document
 
 
+@pytest.mark.slow
 def test_status_of_a_run_at_work(archives: list[Path], tmp_path: Path) -> None:
     work = tmp_path / "work"
     words = ("run", *archives, "--work", work, "--jobs", 1, "-q", "--no-validate")

@@ -106,6 +106,7 @@ def advice(file: Path, *logs: Path) -> list[str]:
     return said
 
 
+@pytest.mark.slow
 @pytest.mark.few(2)
 @pytest.mark.parametrize("name", CRAWLS)
 def test_each_crawl_gets_the_advice_that_it_needs(name: str, tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ def works() -> Works:
     return made_works(1)
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("engine", ["columns", "text"])
 def test_every_page_is_what_its_lines_say(engine: str, works: Works) -> None:

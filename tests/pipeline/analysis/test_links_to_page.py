@@ -69,6 +69,7 @@ def counts_of(archive: Path, ranked: set[str]) -> dict[str, Counter[str]]:
     return counts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("how", "nodes", "crawl"), CASES)
 @pytest.mark.few(1)
 def test_every_link_is_counted_once(how: str, nodes: str, crawl: str) -> None:

@@ -49,6 +49,7 @@ def test_pairs_are_those_of_a_sorted_set(
     assert sorted_by_parts(made, bound, folder, least) == sorted(set(made))
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("least", [30, 100, 100_000])

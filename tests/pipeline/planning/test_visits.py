@@ -112,6 +112,7 @@ def test_spans_between_visits(read: Read) -> None:
     }
 
 
+@pytest.mark.slow
 def test_captures_after_the_beginning_are_left_out(works: list[Path], tmp_path: Path) -> None:
     visits, rows = visits_of(works, tmp_path, datetime(2024, 5, 5, tzinfo=timezone.utc))
     assert visits.left_out == {"later": len(crawl(9))}

@@ -37,6 +37,7 @@ def rows_of(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(stream, strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("engine", ["columns", "text"])
 def test_csv_has_every_page_once_as_the_datasets_say(

@@ -324,6 +324,7 @@ def test_what_each_filter_left_is_shown(exported: Exported, tmp_path: Path) -> N
     assert summary["filters"] == [dict(zip(names, row, strict=True)) for row in expected]
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 def test_conflicting_filters_say_what_each_leaves(exported: Exported, tmp_path: Path) -> None:
     options = ("--status", "200", "--match", "/p", "--host", "nobody.example")

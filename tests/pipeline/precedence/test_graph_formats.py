@@ -66,6 +66,7 @@ def exported(work: Path, form: str, folder: Path, *options: object) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["odd", "loopback"])
 @pytest.mark.parametrize("form", ["graphml", "gexf"])

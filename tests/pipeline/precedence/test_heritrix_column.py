@@ -49,6 +49,7 @@ def test_whatever_stands_in_a_column(uris: list[str]) -> None:
     check(uris)
 
 
+@pytest.mark.slow
 def test_real_uris_and_spoiled_ones() -> None:
     real = gzip.decompress((DATA / "urls" / "links.txt.gz").read_bytes()).splitlines()
     made = made_uris(examples(20_000), 11, real)

@@ -72,6 +72,7 @@ def listed(work: Path, output: Path, *more: object) -> dict[str, tuple[Any, Any]
     return {row["key"].partition("/")[2]: (row["title"], row.get("replay")) for row in rows}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prefix", [PREFIX, PREFIX.removesuffix("/")])
 @pytest.mark.few(1)
 def test_lists_have_both(work: Path, prefix: str, tmp_path: Path) -> None:

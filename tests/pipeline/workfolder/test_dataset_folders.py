@@ -128,6 +128,7 @@ def test_only_what_a_command_reads_is_brought_and_once(
     assert not [path for path in (tmp_path / "text").iterdir() if path.name.startswith(".")]
 
 
+@pytest.mark.slow
 def test_a_run_in_s3(bucket: Any, works: dict[str, Made], tmp_path: Path) -> None:
     data = works["far"].data
     for path in data.rglob("*"):

@@ -92,6 +92,7 @@ def test_the_folder_of_all_is_no_work_folder(archive: Path, links: Path) -> None
     assert not any(Path("/", name).exists() for name in (".lock", "manifest.json", "links"))
 
 
+@pytest.mark.slow
 @pytest.mark.few(2)
 @pytest.mark.parametrize("name", ["a.warc.gz", "links/", "thesis.txt", "folder/", "plots/"])
 def test_files_of_others_are_left_alone(

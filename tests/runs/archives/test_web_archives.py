@@ -100,6 +100,7 @@ def test_a_run_on_https_archives_is_that_on_files(
     assert {entry["size"] for entry in entries} == {path.stat().st_size for path in archives}
 
 
+@pytest.mark.slow
 def test_a_run_through_broken_connections(
     web: WebServer, archives: list[Path], on_files: bytes, tmp_path: Path
 ) -> None:

@@ -90,6 +90,7 @@ def cc_ranks(work: Path) -> list[dict[str, str]]:
     return [*csv.DictReader(lines, delimiter="\t")]
 
 
+@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("by", ["host", "domain"])
 def test_ranks_as_common_crawl_has_them(by: str, tmp_path: Path) -> None:

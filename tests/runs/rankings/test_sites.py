@@ -148,6 +148,7 @@ def test_sites_are_those_of_the_links_in_text(web: Path, tmp_path: Path) -> None
     assert len(shares) == 6
 
 
+@pytest.mark.slow
 def test_a_run_may_rank_sites(tmp_path: Path, web: Path, archive: Path) -> None:
     """Its precedence file is that of a ranking beside another run."""
     run = tmp_path / "run"
