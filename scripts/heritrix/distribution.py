@@ -9,11 +9,10 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-import tempfile
 import zipfile
 from pathlib import Path
 
-from fetching import Unavailable, appear, cache, maven, program
+from fetching import Unavailable, cache, made_once, maven, program
 
 VERSION = "3.13.0"
 ARTIFACT = f"org.archive.heritrix:heritrix:{VERSION}:zip:dist"
@@ -29,10 +28,9 @@ def heritrix_home() -> Path:
     """
     home = cache() / f"heritrix-{VERSION}"
     if not home.is_dir():
-        cache().mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=cache()) as scratch:
-            unpacked = _unpacked(_given() or _fetched(Path(scratch)), Path(scratch) / "unpacked")
-            appear(unpacked, home)
+        with made_once(home) as folder:
+            unpacked = _unpacked(_given() or _fetched(folder), folder / "unpacked")
+            unpacked.rename(folder / "home")
     return home
 
 
