@@ -57,7 +57,9 @@ def form_of(path: Path) -> str | None:
         return PARQUET if _has_edges(path) else None
     if head.startswith(BANNER):
         return MATRIX
-    if match := XML.search(head):
+    # a parser of XML takes UTF-16, too
+    text = head.decode("utf-16", "ignore").encode() if head.startswith(UTF_16) else head
+    if match := XML.search(text):
         return match[1].decode()
     if PICKLED.match(head) or plain_ending(path) in PICKLES:
         return PICKLE

@@ -109,6 +109,7 @@ FILES: dict[str, tuple[Write, nx.Graph]] = {
     ),
     "of-networkx.graphml": (lambda path: nx.write_graphml(NAMED, path), NAMED),
     "both-ways.graphml": (lambda path: nx.write_graphml(UNDIRECTED, path), UNDIRECTED),
+    "utf-16.graphml": (lambda path: nx.write_graphml(NAMED, path, encoding="utf-16"), NAMED),
     "of-networkx.gexf": (lambda path: nx.write_gexf(NAMED, path), NAMED),
     "both-ways.gexf": (lambda path: nx.write_gexf(UNDIRECTED, path), UNDIRECTED),
     "matrix.mtx": (
