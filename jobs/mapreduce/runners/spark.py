@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import importlib.util
+import logging
 import os
 import re
 import shlex
@@ -20,6 +21,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from importlib.metadata import PackageNotFoundError, version
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -155,8 +157,9 @@ class Application:
                     self._log = tempfile.TemporaryFile()  # noqa: SIM115 (for as long as Java lives)
                     gateway = launch_gateway(conf, {"stdout": self._log, "stderr": self._log})
                 context = SparkContext(conf=conf, gateway=gateway)
-            # where Java dies, it would print a traceback
+            # where Java dies, they would print tracebacks
             context._accumulatorServer.handle_error = lambda *_: None
+            logging.getLogger("py4j").propagate = False
         for file in settings.py_files:
             context.addPyFile(file)
         return context
@@ -184,16 +187,18 @@ APPLICATION = Application()
 
 
 def require_pyspark() -> None:
-    """Make pyspark importable: that of SPARK_HOME, else an installed one, else that of the
-    spark-submit on PATH. Raises BadInput where there is none."""
-    home = os.environ.get("SPARK_HOME")
-    if not home and importlib.util.find_spec("pyspark"):
+    """Make pyspark importable: the installed package, else that of the Spark in SPARK_HOME, or of
+    the spark-submit on PATH. Raises BadInput where there is none, and for a package of another
+    version than Spark in SPARK_HOME."""
+    home, submit = os.environ.get("SPARK_HOME"), shutil.which("spark-submit")
+    if importlib.util.find_spec("pyspark"):
+        if home:
+            _require_same_version(Path(home))
         return
-    submit = shutil.which("spark-submit")
     if not home and submit:
         home = str(Path(submit).resolve().parent.parent)
-    libraries = Path(home or "", "python")
-    if not home or not (libraries / "pyspark").is_dir():
+    libraries = sorted(Path(home or "", "python", "lib").glob("*.zip"))  # pyspark and py4j
+    if not home or not libraries:
         raise BadInput(
             "--runner spark",
             f"no Spark in {home}" if home else "no Spark",
@@ -201,8 +206,22 @@ def require_pyspark() -> None:
             cure_of("spark"),
         )
     os.environ["SPARK_HOME"] = home
-    sources = [str(libraries), *map(str, sorted(libraries.glob("lib/py4j-*-src.zip")))]
-    sys.path[:0] = [source for source in sources if source not in sys.path]
+    sys.path[:0] = [path for path in map(str, libraries) if path not in sys.path]
+
+
+def _require_same_version(home: Path) -> None:
+    try:
+        own = version("pyspark")
+    except PackageNotFoundError:  # that of Spark itself
+        return
+    jars = [jar.stem for jar in home.glob("jars/spark-core_*.jar")]
+    if jars and not any(jar.endswith(f"-{own}") for jar in jars):
+        raise BadInput(
+            f"SPARK_HOME={home}",
+            f"{jars[0]}, and the package pyspark {own}",
+            "the same version of both",
+            "Unset SPARK_HOME, or uninstall pyspark: then that of Spark is used.",
+        )
 
 
 @contextlib.contextmanager

@@ -25,7 +25,7 @@ from crawlrank.jobs.kernel.errors import BadInput, JobFailed
 from crawlrank.jobs.mapreduce.job import Job
 from crawlrank.jobs.mapreduce.launch import launch
 from crawlrank.jobs.mapreduce.launcher import Launcher
-from crawlrank.jobs.mapreduce.runners.spark import APPLICATION
+from crawlrank.jobs.mapreduce.runners.spark import APPLICATION, require_pyspark
 
 
 def launched(tmp: Path, job: type[Job] = GenGraph, **options: object) -> None:
@@ -48,6 +48,27 @@ def test_without_spark_the_cure_is_told(
         monkeypatch.setenv("SPARK_HOME", str(tmp_path / home))
     with pytest.raises(BadInput, match=r"no Spark.*pyspark.*Install it with"):
         launched(tmp_path)
+
+
+def test_a_package_and_a_spark_of_two_versions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package, home = tmp_path / "packages", tmp_path / "spark"
+    for folder in (package / "pyspark", package / "pyspark-3.5.9.dist-info", home / "jars"):
+        folder.mkdir(parents=True)
+    (package / "pyspark/__init__.py").touch()
+    (package / "pyspark-3.5.9.dist-info/METADATA").write_text("Name: pyspark\nVersion: 3.5.9\n")
+    monkeypatch.delitem(sys.modules, "pyspark", raising=False)
+    monkeypatch.syspath_prepend(package)
+    monkeypatch.setenv("SPARK_HOME", str(home))
+    jar = home / "jars/spark-core_2.13-3.5.9.jar"
+    jar.touch()
+    require_pyspark()
+    jar.rename(jar.with_name("spark-core_2.13-4.0.1.jar"))
+    with pytest.raises(
+        BadInput, match=r"spark-core_2\.13-4\.0\.1, and the package pyspark 3\.5\.9"
+    ):
+        require_pyspark()
 
 
 @pytest.mark.parametrize(
