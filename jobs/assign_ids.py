@@ -193,7 +193,7 @@ def run(
     args, side = ["--nodes", nodes], {"map": map_output}
     if launcher.is_small(inputs):
         return launch(AssignIdsWhole, inputs, output, launcher, [*args, "--reducers", "1"], side)
-    args += ["--reducers", str(launcher.ranges)]
+    args += ["--reducers", str(launcher.reducers(inputs))]
     with launcher.workplace("assign_ids") as tmp, launcher.scratch("plan") as plan:
         points, offsets = plan / "points.json", plan / "offsets.json"
         outcome = launch(AssignIdsSample, inputs, join(tmp, "sample"), launcher, args)

@@ -333,7 +333,8 @@ def run(
         outcome = launch(JoinScoresWhole, inputs, output, launcher, [*own, "--reducers", "1"])
         _require_nodes(outcome, ranks_and_map)
         return outcome
-    args = ["--reducers", str(launcher.ranges)]
+    reducers = launcher.reducers(inputs)
+    args = ["--reducers", str(reducers)]
     with launcher.workplace("join_scores") as tmp, launcher.scratch("plan") as plan:
         keyed, spelled, points = join(tmp, "keyed"), join(tmp, "spelled"), plan / "points.json"
         summed = launch(JoinScoresId, ranks_and_map, keyed, launcher, args)
@@ -343,7 +344,7 @@ def run(
             JoinScoresKey, [keyed, uris], spelled, launcher, [*args, *own], origin=origin
         )
         positions = (note.value for note in sampled.notes.get("plan", ()))
-        write_points(points, split_points(positions, launcher.ranges))
+        write_points(points, split_points(positions, reducers))
         args = [*args, "--plan", str(points)]
         outcome = launch(JoinScoresSort, [spelled], output, launcher, args)
     outcome.sums = summed.sums

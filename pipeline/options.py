@@ -10,7 +10,7 @@ from typing import Any, Literal
 from crawlrank.jobs.kernel.captures.choosing import CaptureRules
 from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
 from crawlrank.jobs.kernel.keys.keys import Www
-from crawlrank.jobs.mapreduce.launcher import CLUSTERS, RUNNERS, Launcher
+from crawlrank.jobs.mapreduce.launcher import CLUSTERS, RUNNERS
 from crawlrank.pipeline.data.memory import Memory
 from crawlrank.pipeline.precedence.options import PrecedenceOptions
 from crawlrank.pipeline.ranking.inputs import INPUTS
@@ -58,7 +58,7 @@ class RunOptions:
     processes: int | None = None
     memory: Memory | None = None
     data: str | None = None  # URL of the datasets of a cluster
-    reducers: int = Launcher.ranges
+    reducers: int | None = None
     conf: Path | None = None
     extraction: ExtractionOptions = field(default_factory=ExtractionOptions)
     rules: CaptureRules = field(default_factory=CaptureRules)  # which captures count, what folds

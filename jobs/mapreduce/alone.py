@@ -50,8 +50,7 @@ def _run_here(job: Job) -> None:
 
     options = job.options
     with temporary_folder() as tmp:
-        ranges = options.reducers or Launcher.ranges
-        launcher = Launcher(options.runner or "inline", tmp, options.num_cores, ranges)
+        launcher = Launcher(options.runner or "inline", tmp, options.num_cores, options.reducers)
         output = Path(options.output_dir) if options.output_dir else Path(tmp, "output")
         try:
             if output.exists():

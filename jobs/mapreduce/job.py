@@ -153,7 +153,7 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
 
     def jobconf(self) -> dict[str, Any]:
         conf = {**super().jobconf(), **(LINE_BY_LINE if self.by_line() else {})}
-        if self.options.reducers and self._has_reducer():
+        if self.options.reducers and self.has_reducer():
             conf["mapreduce.job.reduces"] = str(self.options.reducers)
         return conf
 
@@ -217,7 +217,7 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
         if self.reads_archives():
             return [MRStep(mapper_raw=self.mapper_raw)]
         parts = {"mapper": self._mapper, "mapper_final": self._mapper_final}
-        if self._has_reducer():
+        if self.has_reducer():
             parts.update(reducer=self._reducer, reducer_final=self._reducer_final)
         return [MRStep(**parts)]
 
@@ -225,8 +225,9 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
     def reads_archives(cls) -> bool:
         return cls.mapper_raw is not MRJob.mapper_raw
 
-    def _has_reducer(self) -> bool:
-        return type(self).reduce_key is not Job.reduce_key
+    @classmethod
+    def has_reducer(cls) -> bool:
+        return cls.reduce_key is not Job.reduce_key
 
     def map_line(self, line: bytes) -> Iterator[KeyValue]:
         raise NotImplementedError
@@ -256,7 +257,7 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
 
     def _paired(self, pairs: Iterator[KeyValue]) -> Iterator[tuple[bytes | None, bytes]]:
         """Pairs for the shuffle; without a reducer, lines for the output."""
-        if self._has_reducer():
+        if self.has_reducer():
             yield from pairs
             return
         lines = (key + b"\t" + value if key in SIDE_NAMES else value for key, value in pairs)

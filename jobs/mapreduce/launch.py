@@ -317,8 +317,9 @@ def _launch_at_url(job_run: JobRun, side: Mapping[str, PathOrUrl]) -> Outcome:
     """The driver reads only the ends of parts."""
     for folder in (job_run.output, *side.values()):
         remove(folder)  # what a killed run has left there
-    if "--reducers" not in job_run.args:
-        reducers = ["--reducers", str(job_run.launcher.ranges)]
+    if job_run.job_class.has_reducer() and "--reducers" not in job_run.args:
+        inputs = map(as_path_or_url, job_run.inputs)
+        reducers = ["--reducers", str(job_run.launcher.reducers(inputs))]
         job_run = job_run._replace(args=[*job_run.args, *reducers])
     outcome = _run_at_url(job_run)
     if outcome.errors:

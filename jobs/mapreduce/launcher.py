@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from crawlrank.jobs.kernel.formats.reading import sized_parts
 from crawlrank.jobs.kernel.machine.processes import at_a_time
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl
-from crawlrank.jobs.kernel.storage.stores import join, remove, size_of_dataset
+from crawlrank.jobs.kernel.storage.stores import COMPRESSED, INFLATED, join, remove
 from crawlrank.jobs.mapreduce import runners
 
 if TYPE_CHECKING:
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 RUNNERS = tuple(name for name, traits in runners.RUNNERS.items() if not traits.on_cluster)
 CLUSTERS = tuple(name for name, traits in runners.RUNNERS.items() if traits.on_cluster)
 SMALL = 1 << 28  # bytes, half a minute of a task
+# bytes of text for a reduce task; less than that is shared by a few, if each has the least
+USUAL, FEW, LEAST = 1 << 26, 8, 1 << 20
+MOST_REDUCERS = 4096
 TaskProgress = Callable[[str, int, int], None]
 BytesProgress = Callable[[int, int], None]
 
@@ -65,8 +69,8 @@ class Launcher:
     data: URL of the folder of all datasets, also of intermediate ones, where they are not on this
     machine. conf: mrjob's configuration of a cluster; without it mrjob looks for one. cluster:
     starts a cluster for the first job and returns the configuration that names it. processes: tasks
-    at a time, as jobs/kernel/machine/processes.py bounds them. ranges: reduce tasks of jobs that
-    partition by range.
+    at a time, as jobs/kernel/machine/processes.py bounds them. ranges: reduce tasks of each job;
+    None: by the size of what it reads.
 
     on_task: called with (job, tasks done, tasks of this phase) whenever a task ends. on_read:
     called every `looks` seconds with (bytes read, bytes of all) of the archives of a job. small:
@@ -77,7 +81,7 @@ class Launcher:
     runner: str
     tmp: Path
     processes: int | None = None
-    ranges: int = 8
+    ranges: int | None = None
     on_task: TaskProgress | None = None
     on_read: BytesProgress | None = None
     job_class: Callable[[type[Job]], type[Job]] = lambda job: job  # tests give the job their runner
@@ -101,8 +105,19 @@ class Launcher:
         bytes that this job can hold in memory. Raises OSError."""
         if not self.data:
             return False
-        size = sum(size_of_dataset(dataset) for dataset in datasets)
+        size = sum(map(_text_size, datasets))
         return size < min(self.small, self.small if most is None else most)
+
+    def reducers(self, datasets: Iterable[PathOrUrl]) -> int:
+        """The reduce tasks of a job that reads these. Raises OSError."""
+        if self.ranges:
+            return self.ranges
+        size = sum(map(_text_size, datasets))
+        return max(1, min(FEW, size // LEAST), min(MOST_REDUCERS, size // USUAL))
+
+    def at_most(self, tasks: int) -> int:
+        """That many tasks, unless fewer are asked for."""
+        return min(tasks, self.ranges or tasks)
 
     @contextlib.contextmanager
     def workplace(self, name: str) -> Iterator[PathOrUrl]:
@@ -124,3 +139,10 @@ class Launcher:
         """A new folder in `tmp`, removed afterwards."""
         with tempfile.TemporaryDirectory(prefix=f"{name}-", dir=self.tmp) as folder:
             yield Path(folder)
+
+
+def _text_size(dataset: PathOrUrl) -> int:
+    """Bytes of the lines of a dataset, estimated for compressed parts."""
+    packed = (*COMPRESSED, ".parquet")
+    sizes = sized_parts(dataset)
+    return sum(size * (INFLATED if str(part).endswith(packed) else 1) for part, size in sizes)

@@ -137,7 +137,10 @@ def _is_file(ctx: click.Context, param: click.Parameter, path: Path | None) -> P
     " example (default: the runner searches for one, see docs).",
 )
 @field_option(
-    RunOptions, "reducers", "On a cluster: reduce tasks of each job.", click.IntRange(1, 4096)
+    RunOptions,
+    "reducers",
+    "On a cluster: reduce tasks of each job (default: by the size of what it reads).",
+    click.IntRange(1, 4096),
 )
 @jobs_option
 @run_memory_option

@@ -99,7 +99,7 @@ def run(
     runner: str = RunOptions.runner,
     data: str | None = RunOptions.data,
     cluster_conf: StrPath | None = RunOptions.conf,
-    reducers: int = RunOptions.reducers,
+    reducers: int | None = RunOptions.reducers,
     jobs: int | None = RunOptions.processes,
     memory: str | int | None = None,
     log: StrPath | None = None,

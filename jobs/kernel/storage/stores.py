@@ -57,12 +57,6 @@ def part_sizes(dataset: PathOrUrl) -> list[tuple[PathOrUrl, int]]:
     return [(prefix + info.path, info.size) for info in sorted(visible, key=lambda i: i.path)]
 
 
-def size_of_dataset(dataset: PathOrUrl) -> int:
-    """Bytes of the text of a dataset at a URL, estimated for compressed parts."""
-    sizes = part_sizes(dataset)
-    return sum(size * (INFLATED if str(p).endswith(COMPRESSED) else 1) for p, size in sizes)
-
-
 def folders(folder: PathOrUrl) -> list[str]:
     """The names of the folders in a folder at a URL; none if it is missing."""
     infos = _entries(folder, "Directory", allow_not_found=True)

@@ -37,7 +37,7 @@ from crawlrank.jobs.kernel.machine.extras import cure_of
 from crawlrank.jobs.mapreduce.runners import LOOKS
 from crawlrank.jobs.mapreduce.runners.applications import end_left
 from crawlrank.jobs.mapreduce.runners.local import TasksDone, last_lines
-from crawlrank.jobs.mapreduce.runners.spark_tasks import Lines, SharedFile, TaskJob, run_job
+from crawlrank.jobs.mapreduce.runners.spark_tasks import JobLines, SharedFile, TaskJob, run_job
 
 #: frames of Java, and what says no more than that a task failed
 _SAYS_NOTHING = re.compile(
@@ -126,7 +126,7 @@ class Application:
         if java is not None and java.poll() is not None:  # the next application starts its own
             type(context)._gateway = type(context)._jvm = None
 
-    def said(self) -> list[str]:
+    def last_log(self) -> list[str]:
         """The last lines that Java has logged."""
         if not self._log:
             return []
@@ -272,9 +272,9 @@ class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]
         except BadInput:
             raise
         except Exception as error:
-            logged = _informative("\n".join(APPLICATION.said()))
-            said = _said_by(error) + (logged if APPLICATION.is_stopped() else [])
-            self.failure, self.state = last_lines(said), "\n".join(logged)
+            logged = _informative("\n".join(APPLICATION.last_log()))
+            message = _said_by(error) + (logged if APPLICATION.is_stopped() else [])
+            self.failure, self.state = last_lines(message), "\n".join(logged)
             raise StepFailedException(reason=self.failure, step_num=0, num_steps=1) from error
 
     def _work(self, context: Any) -> None:
@@ -285,9 +285,9 @@ class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]
 
     def _settings(self) -> Settings:
         if (self._spark_deploy_mode() or "client") != "client":
-            found = f"spark_deploy_mode {self._spark_deploy_mode()}"
+            mode = f"spark_deploy_mode {self._spark_deploy_mode()}"
             cure = "Run crawlrank itself on the cluster, or leave it out."
-            raise BadInput("--cluster-conf", found, "client", cure)
+            raise BadInput("--cluster-conf", mode, "client", cure)
         if self._setup:
             raise BadInput(
                 "--cluster-conf", "setup commands", "none, as Spark has no place for them",
@@ -330,14 +330,14 @@ class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]
         """An argument of the job; mrjob writes files as {"path": …}."""
         return APPLICATION.share(argument["path"]) if isinstance(argument, dict) else str(argument)
 
-    def _lines(self) -> Lines:
+    def _lines(self) -> JobLines:
         conf = self._jobconf_for_step(0)
         codec = None
         if conf.get("mapreduce.output.fileoutputformat.compress", "false") != "false":
             codec = conf.get("mapreduce.output.fileoutputformat.compress.codec")
         (step,) = self._get_steps()
         reducers = int(conf.get("mapreduce.job.reduces", 0)) if "reducer" in step else None
-        return Lines(
+        return JobLines(
             ",".join(self._step_input_uris(0)), self._step_output_uri(0),
             bool(self._hadoop_input_format), reducers, codec,
         )  # fmt: skip
@@ -358,12 +358,12 @@ def _digest(path: Path) -> str:
 
 def _said_by(error: Exception) -> list[str]:
     """The lines of an error, and of what caused it in Java."""
-    cause, said = getattr(error, "java_exception", None), list[str]()
+    cause, lines = getattr(error, "java_exception", None), list[str]()
     with contextlib.suppress(Exception):  # Java is gone
         while cause is not None:
-            said += _informative(cause.toString())
+            lines += _informative(cause.toString())
             cause = cause.getCause()
-    return list(dict.fromkeys(said)) or _informative(str(error))
+    return list(dict.fromkeys(lines)) or _informative(str(error))
 
 
 def _informative(message: str) -> list[str]:

@@ -44,7 +44,7 @@ class TaskJob(NamedTuple):
         return (job, *job.pick_protocols(0, kind))
 
 
-class Lines(NamedTuple):
+class JobLines(NamedTuple):
     """What a job reads and writes. inputs: paths or URLs of datasets. by_line: each line is a task.
     reducers: None for a job without a reduce. codec: Java's class of the compression, if any."""
 
@@ -55,7 +55,7 @@ class Lines(NamedTuple):
     codec: str | None
 
 
-def run_job(context: Any, job: TaskJob, lines: Lines) -> None:
+def run_job(context: Any, job: TaskJob, lines: JobLines) -> None:
     """Do the job's map and reduce. Raises what Spark raises."""
     rows: Any = context.textFile(lines.inputs, use_unicode=False)
     if lines.by_line:

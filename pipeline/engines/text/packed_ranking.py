@@ -103,7 +103,7 @@ class PackedRounds(JobRounds):
         """Run a job, PackGraph on the graph, others on the partitions."""
         with self.launcher.scratch(job.__name__) as tmp:
             args = ["--plan", str(plan.write(tmp / "plan.json"))]
-            args += ["--reducers", str(min(len(plan.labels), self.launcher.ranges))]
+            args += ["--reducers", str(self.launcher.at_most(len(plan.labels)))]
             if job is not PackGraph:
                 partitions = self._listed(tmp / "partitions.txt")
                 return launch(job, [partitions], output, self.launcher, args)
@@ -114,7 +114,7 @@ class PackedRounds(JobRounds):
     def _listed(self, path: Path) -> Path:
         """A file of partition numbers, one line a task."""
         numbers = sorted(self.plan.structure)
-        shares = np.array_split(numbers, min(len(numbers), self.launcher.ranges))
+        shares = np.array_split(numbers, self.launcher.at_most(len(numbers)))
         path.write_text("".join(f"{' '.join(map(str, share))}\n" for share in shares))
         return path
 
@@ -276,7 +276,7 @@ def plan_of(graph: PathOrUrl, launcher: Launcher, partitions: int | None = None)
         groups = min(wanted * GROUPS, MOST_GROUPS)
         sample = _sample(sizes, min(SAMPLES * groups, MOST_SAMPLES))
         points, group_points = _cuts(sample, wanted), _cuts(sample, groups)
-    reducers = min(len(points) + 1, launcher.ranges)
+    reducers = launcher.at_most(len(points) + 1)
     named = [label.decode() for label in labels(len(points) + 1, reducers)]
     return Plan(points, group_points, named)
 

@@ -22,6 +22,7 @@ from crawlrank.jobs.canonicalize import Canonicalize
 from crawlrank.jobs.gen_graph import GenGraph
 from crawlrank.jobs.join_scores import JoinScores
 from crawlrank.jobs.kernel.errors import BadInput, JobFailed
+from crawlrank.jobs.kernel.storage.opening import as_path_or_url
 from crawlrank.jobs.mapreduce.alone import main
 from crawlrank.jobs.mapreduce.job import Job
 from crawlrank.jobs.mapreduce.launch import launch
@@ -280,6 +281,35 @@ def test_errors_of_a_job_alone(
     assert b"Traceback" not in done.err
     assert done.out == b""
     assert {path.name for path in tmp_path.iterdir()} == {"bad", "there"}
+
+
+MIB = 1 << 20
+
+
+@pytest.mark.parametrize("where", ["{}", "file://{}"])
+@pytest.mark.parametrize(
+    ("names", "size", "tasks"),
+    [
+        (["a"], 0, 1),
+        (["a"], 3 * MIB, 3),
+        (["a", "b"], 30 * MIB, 8),
+        (["a", "b"], 512 * MIB, 16),
+        (["a.gz"], 128 * MIB, 16),  # about eight times as much text
+        (["a.parquet"], 128 * MIB, 16),
+        (["a"], 1 << 40, 4096),
+    ],
+)
+def test_reduce_tasks_are_as_many_as_the_lines_need(
+    where: str, names: list[str], size: int, tasks: int, tmp_path: Path
+) -> None:
+    dataset = tmp_path / "dataset"
+    dataset.mkdir()
+    for name in names:
+        with (dataset / name).open("wb") as file:
+            file.truncate(size)  # without a byte on the disk
+    inputs = [as_path_or_url(where.format(dataset))]
+    assert Launcher("inline", tmp_path).reducers(inputs) == tasks
+    assert Launcher("inline", tmp_path, ranges=5).reducers(inputs) == 5
 
 
 def test_floats_are_handed_on_as_argparse_takes_them() -> None:
