@@ -45,6 +45,7 @@ _SAYS_NOTHING = re.compile(
     r".*(: Job aborted\.|: Task failed while writing rows|PythonException: )$"
 )
 _TRACEBACK = "Traceback (most recent call last)"
+SUBMITTED = "PYSPARK_GATEWAY_PORT"  # in the environment of a program of spark-submit
 _LOGGED = 20_000  # bytes of what Java has said last
 _OWN_MASTERS = ("local", "spark://127.0.0.1", "spark://localhost")
 
@@ -293,6 +294,8 @@ class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]
                 "--cluster-conf", "setup commands", "none, as Spark has no place for them",
                 "Put what tasks need into the archive of `upload_archives`.",
             )  # fmt: skip
+        if SUBMITTED in os.environ:
+            return self._submitted()
         master, environment = self._master(), self._spark_cmdenv(0)
         names = self._working_dir_mgr.name_to_path("archive")
         archives = ",".join(f"{path}#{name}" for name, path in sorted(names.items()))
@@ -302,7 +305,7 @@ class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]
             "spark.ui.showConsoleProgress": "false",
             **({key: archives} if archives else {}),
             **{f"spark.executorEnv.{name}": value for name, value in environment.items()},
-            **{k: str(v) for k, v in self._jobconf_for_step(0).items() if k.startswith("spark.")},
+            **self._properties(),
         }  # fmt: skip
         if master.startswith("local"):
             properties.setdefault("spark.ui.enabled", "false")  # a server that nobody looks at
@@ -312,6 +315,15 @@ class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]
             tuple(sorted(properties.items())), tuple(self._py_files()),
             tuple(self._opts["spark_args"]), tuple(sorted(environment.items())),
         )  # fmt: skip
+
+    def _submitted(self) -> Settings:
+        """Those of a program of spark-submit, whose options say where Spark is."""
+        return Settings(tuple(sorted(self._properties().items())), tuple(self._py_files()), (), ())
+
+    def _properties(self) -> dict[str, str]:
+        """The properties of Spark that the configuration has."""
+        conf = self._jobconf_for_step(0)
+        return {name: str(value) for name, value in conf.items() if name.startswith("spark.")}
 
     def _py_files(self) -> list[str]:
         """Those that are asked for. mrjob is in the environment of tasks."""

@@ -150,6 +150,29 @@ def test_a_job_starts_spark_anew_after_its_java_died(
 
 
 @pytest.mark.spark
+def test_options_of_spark_submit_say_where_spark_is(tmp_path: Path) -> None:
+    import pyspark
+
+    program, events = tmp_path / "rank.py", tmp_path / "events"
+    events.mkdir()
+    program.write_text("from crawlrank.pipeline.__main__ import main\nmain()\n")
+    logged = {"enabled": "true", "dir": str(events), "compress": "false"}
+    done = subprocess.run(
+        [
+            str(Path(pyspark.__file__).with_name("bin") / "spark-submit"), "--master", "local[1]",
+            *(f"--conf=spark.eventLog.{name}={value}" for name, value in logged.items()),
+            str(program), *run_on_spark(tmp_path / "work")[3:],
+        ],
+        env={**environment(), "PYSPARK_PYTHON": sys.executable},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "work/precedence.txt").read_bytes()
+    logs = [path.read_bytes() for path in events.rglob("*") if path.is_file()]
+    assert any(b'"spark.master":"local[1]"' in log for log in logs)
+
+
+@pytest.mark.spark
 def test_a_killed_driver_takes_its_application_along(tmp_path: Path) -> None:
     """The same command continues, and gives the same bytes as a run that was left alone."""
     sign = f"-Dcrawlrank.test={uuid.uuid4().hex}"
