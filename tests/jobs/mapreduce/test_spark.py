@@ -16,8 +16,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.crawls import environment
+from support.crawls import environment, ok
 from support.paths import LOOPBACK
+from support.systems.spark_cluster import standalone_cluster  # noqa: F401 - the fixture `spark_master`
 from support.waiting import awaited
 
 from crawlrank.jobs.gen_graph import GenGraph
@@ -186,7 +187,7 @@ def test_a_killed_driver_takes_its_application_along(tmp_path: Path) -> None:
                 break
         driver.stderr.read()
     assert driver.returncode == -signal.SIGKILL
-    awaited(lambda: not any(sign in command for command in commands_at_work()))
+    awaited(lambda: not any(sign in command for command in commands_at_work().values()))
     for command in (killed, left):
         done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
@@ -210,7 +211,38 @@ def test_ctrl_c_ends_a_run_and_its_application(tmp_path: Path) -> None:
         said = driver.stderr.read()
     assert driver.returncode == 130, said
     assert "Traceback" not in said
-    awaited(lambda: not any(sign in command for command in commands_at_work()))
+    awaited(lambda: not any(sign in command for command in commands_at_work().values()))
+
+
+@pytest.mark.spark
+def test_executors_of_a_cluster_die_and_the_run_continues(
+    spark_master: str, tmp_path: Path
+) -> None:
+    """Executors of their own fetch the jobs, and the files that jobs bring."""
+    conf, work, near = tmp_path / "mrjob.conf", tmp_path / "work", tmp_path / "near"
+    own = {"spark_master": spark_master, "python_bin": sys.executable}
+    conf.write_text(json.dumps({"runners": {"spark": own}}))
+    command = [*run_on_spark(work), "--cluster-conf", str(conf), "--method", "trustrank"]
+    seeds = tmp_path / "seeds.txt"
+    seeds.write_text("http://127.0.0.1:18081/\n")
+    command += ["--seeds", str(seeds)]
+    with subprocess.Popen(command, env=environment(), stderr=subprocess.PIPE, text=True) as driver:
+        assert driver.stderr
+        lines = []
+        for line in driver.stderr:
+            lines.append(line)
+            if line.startswith(("canonicalize: ", "gen-graph: ")):
+                executors = [pid for pid, words in commands_at_work().items() if EXECUTOR in words]
+                assert executors
+                for pid in executors:
+                    os.kill(pid, signal.SIGKILL)
+    assert driver.returncode == 0, "".join(lines)
+    method = ("--method", "trustrank", "--seeds", seeds, "--iterations", 2, "--no-validate")
+    ok("run", LOOPBACK, "--work", near, *method)
+    assert (work / "precedence.txt").read_bytes() == (near / "precedence.txt").read_bytes()
+
+
+EXECUTOR = "org.apache.spark.executor.CoarseGrainedExecutorBackend"
 
 
 def run_on_spark(work: Path) -> list[str]:
@@ -219,9 +251,10 @@ def run_on_spark(work: Path) -> list[str]:
     return [sys.executable, "-m", "crawlrank", *map(str, words)]
 
 
-def commands_at_work() -> list[str]:
-    found = []
+def commands_at_work() -> dict[int, str]:
+    """The command lines of processes, by their ids."""
+    found = {}
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):  # it has ended
-            found.append(path.read_bytes().decode(errors="replace"))
+            found[int(path.parent.name)] = path.read_bytes().decode(errors="replace")
     return found
