@@ -62,8 +62,9 @@ def run(checkout: Path, runner: str, archives: list[Path], iterations: int) -> T
     before, began = used(), time.monotonic()
     try:
         done = subprocess.run(
-            command, env={**os.environ, "PYTHONPATH": str(checkout)}, stdout=subprocess.DEVNULL
-        )
+            command, env={**os.environ, "PYTHONPATH": str(checkout)}, stdout=subprocess.DEVNULL,
+            cwd=folder,  # not in a checkout, which Python would prefer
+        )  # fmt: skip
         wall = time.monotonic() - began
         if done.returncode:
             sys.exit(f"{' '.join(command)}\nended with {done.returncode}")
