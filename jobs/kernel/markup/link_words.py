@@ -19,6 +19,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Mapping
 from functools import lru_cache
+from typing import TypeVar
 
 from selectolax.lexbor import LexborNode
 
@@ -39,6 +40,15 @@ AROUND = 100  # characters before a link, and after it, of which the words aroun
 _NEXT, _LONG, _NUMBERS, _SPANS, _ROOM = 0, 1, 4, 4, 2**16
 
 
+_Class = TypeVar("_Class", bound=type)
+
+
+def _of_python(kind: _Class) -> _Class:
+    """Keep a class as it is: mypyc compiles no subclass of `str`, and none with a decorator."""
+    return kind
+
+
+@_of_python
 class WordedReference(str):
     """The `href` of an `a`, with the words of the link, and those around it."""
 
@@ -47,7 +57,7 @@ class WordedReference(str):
     around: str
 
     def __new__(cls, reference: str, words: str, around: str = "") -> WordedReference:
-        made = super().__new__(cls, reference)
+        made = str.__new__(cls, reference)  # mypyc has no super().__new__
         made.words, made.around = words, around
         return made
 

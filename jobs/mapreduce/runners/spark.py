@@ -26,9 +26,6 @@ from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from mrjob.fs.composite import CompositeFilesystem
-from mrjob.fs.hadoop import HadoopFilesystem
-from mrjob.fs.local import LocalFilesystem
 from mrjob.spark.runner import SparkMRJobRunner
 from mrjob.step import StepFailedException
 
@@ -256,16 +253,6 @@ class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]
         if not self._master().startswith("yarn"):
             return 0
         return end_left(tag, self.fs.hadoop.get_hadoop_bin())
-
-    @property
-    def fs(self) -> Any:
-        """mrjob's own loads boto3, which no job on Spark needs."""
-        runner: Any = self
-        if runner._fs is None:
-            runner._fs = CompositeFilesystem()
-            runner._fs.add_fs("hadoop", HadoopFilesystem(runner._opts["hadoop_bin"] or None))
-            runner._fs.add_fs("local", LocalFilesystem())
-        return runner._fs
 
     def _run(self) -> None:
         try:

@@ -205,6 +205,7 @@ def test_processes_that_are_asked_for_read_small_archives(
     web: Path, more_web: Path, tmp_path: Path
 ) -> None:
     one, two = tmp_path / "one", tmp_path / "two"
-    assert seconds_of_processes(web, more_web, "--work", one, "--jobs", 1) == 0
-    assert seconds_of_processes(web, more_web, "--work", two, "--jobs", 2) > 0
+    rounds = ("--iterations", 3)  # scores within bounds may differ with the number of threads
+    assert seconds_of_processes(web, more_web, "--work", one, "--jobs", 1, *rounds) == 0
+    assert seconds_of_processes(web, more_web, "--work", two, "--jobs", 2, *rounds) > 0
     assert results_of(one) == results_of(two)
