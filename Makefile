@@ -210,10 +210,12 @@ compiled: setup ## Extraction compiled by mypyc, in COMPILED; needs a C compiler
 wheels: setup ## The wheels to give to others, in dist/: one for this Python and processor, one for all
 	$(BIN)/python scripts/install/make_wheels.py
 
+# from there, as Python's `-c` imports from the folder it is started in
 test-compiled: compiled ## The tests of extraction on what is compiled
 	cd $(COMPILED) && $(abspath $(BIN))/python -c 'import crawlrank.jobs.kernel.captures.extraction as made; \
 	  assert made.__file__.endswith((".so", ".pyd")), made.__file__'
-	PYTHONPATH=$(abspath $(COMPILED)) $(BIN)/pytest --workers $(WORKERS) -m "not pure" $(COMPILED_TESTS)
+	cd $(COMPILED) && PYTHONPATH=$(abspath $(COMPILED)) $(abspath $(BIN))/pytest --workers $(WORKERS) \
+	  --rootdir $(CURDIR) -c $(CURDIR)/pyproject.toml -m "not pure" $(addprefix $(CURDIR)/,$(COMPILED_TESTS))
 
 # a Spark for each job: none of them lives long enough for the slower compiler to pay
 test-spark: export SPARK_SUBMIT_OPTS = -XX:TieredStopAtLevel=1 -XX:+UseSerialGC

@@ -16,8 +16,8 @@ from __future__ import annotations
 import hashlib
 import re
 from base64 import b32encode
-from collections.abc import Iterator, Sequence
-from itertools import chain, repeat
+from collections.abc import Iterator
+from itertools import repeat
 from typing import NamedTuple
 
 
@@ -128,20 +128,22 @@ class Anchor(NamedTuple):
 
 class AnchorRun(NamedTuple):
     """The words of links of a page that follow each other. Some may lack a target or words, or be
-    repeated: these are no rows. around: the words around each link, or none at all."""
+    repeated: these are no rows. words, around: those of each link and those around it, as lines in
+    UTF-8 that end with a line feed; around may be empty."""
 
     targets: list[bytes]
     source: bytes
-    words: list[str]
+    words: bytes
     timestamp: bytes
-    around: Sequence[str] = ()
+    around: bytes = b""
 
     def anchors(self) -> Iterator[Anchor]:
-        around, known = chain(self.around, repeat("-")), set[tuple[bytes, str]]()
-        for target, words, near in zip(self.targets, self.words, around, strict=False):
+        around = self.around.split(b"\n") if self.around else repeat(UNKNOWN)
+        known = set[tuple[bytes, bytes]]()
+        for target, words, near in zip(self.targets, self.words.split(b"\n"), around, strict=False):
             if target and words and (target, words) not in known:
                 known.add((target, words))
-                yield Anchor(target, self.source, words.encode(), self.timestamp, near.encode())
+                yield Anchor(target, self.source, words, self.timestamp, near)
 
 
 class Capture(NamedTuple):

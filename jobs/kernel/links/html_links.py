@@ -42,7 +42,7 @@ from crawlrank.jobs.kernel.links.joining import (
 from crawlrank.jobs.kernel.links.link_rules import NAV_CONTEXTS, REFRESH
 from crawlrank.jobs.kernel.links.reference_kinds import BETWEEN, elsewhere
 from crawlrank.jobs.kernel.markup.html_pieces import LONGEST_PAGE
-from crawlrank.jobs.kernel.markup.link_words import WordedReference, words_of_links
+from crawlrank.jobs.kernel.markup.link_words import LinkWords, WordedReference, words_of_links
 from crawlrank.jobs.kernel.markup.page_text import PageText
 from crawlrank.jobs.kernel.markup.scanner import References
 
@@ -53,7 +53,8 @@ ReferencesOfKind = list[RawReference] | References
 # kind of each reference (reference_kinds.py)
 LinkGroup = tuple[list[bytes], str, str, bool, list[bytes] | None]
 # of groups: targets, b"" for none, words, and words around if they are asked for
-WordsOfLinks = list[tuple[list[bytes], list[str], list[str]]]
+WordsOfLinks = list[tuple[list[bytes], LinkWords, LinkWords]]
+NO_WORDS = LinkWords(b"", 0)
 
 
 def html_links(
@@ -129,7 +130,7 @@ def document_links(
         hop, context, nofollow = ANCHOR
         targets = base.each(anchors, counters, examples)
         if words is not None:
-            words.append((targets, words_of_links(text, anchors.rows), []))
+            words.append((targets, words_of_links(text, anchors.rows), NO_WORDS))
         return iter([(present(targets), hop, context, nofollow, None)])
     other = elsewhere(page) if options.kinds else ""
     joining = _PageJoining(document.page, counters, examples, most, words, options.around)
@@ -231,7 +232,7 @@ class _PageJoining:
         """page: that the references are of."""
         each = base.each(references, self._counters, self._examples)
         if self._words is not None:
-            around = around_of(references) if self._around else []
+            around = around_of(references) if self._around else NO_WORDS
             self._words.append((each, words_of(page, references), around))
         if compared is None:
             return present(each), None
@@ -252,23 +253,25 @@ class _PageJoining:
         return [*islice(references, allowed)]
 
 
-def words_of(page: PageText, references: ReferencesOfKind) -> list[str]:
-    """The words of each link, '' without some, and of what is no link."""
+def words_of(page: PageText, references: ReferencesOfKind) -> LinkWords:
+    """The words of each link; those of what is no link are none."""
     if isinstance(references, References):
         return words_of_links(page, references.rows)
-    return [one.words if isinstance(one, WordedReference) else "" for one in references]
+    return LinkWords.of(one.words if isinstance(one, WordedReference) else "" for one in references)
 
 
-def around_of(references: ReferencesOfKind) -> list[str]:
-    """The words around each link, '' without some, and of what is no link."""
-    return [one.around if isinstance(one, WordedReference) else "" for one in references]
+def around_of(references: ReferencesOfKind) -> LinkWords:
+    """The words around each link; those of what is no link are none."""
+    return LinkWords.of(
+        one.around if isinstance(one, WordedReference) else "" for one in references
+    )
 
 
 def worded(page: PageText, references: ReferencesOfKind) -> ReferencesOfKind:
     """The same references, each with its words."""
     if not isinstance(references, References):
         return references
-    words = words_of_links(page, references.rows)
+    words = words_of_links(page, references.rows).lines
     values = map(page.value, references)
     return [WordedReference(*pair) for pair in zip(values, words, strict=True)]
 
@@ -377,16 +380,16 @@ class PageLinks:
             return []
         targets, texts, around = words[0]
         if len(words) > 1:
-            columns = zip(*words, strict=True)
-            targets, texts, around = ([*chain.from_iterable(each)] for each in columns)
-        if not any(texts):
+            some, *columns = zip(*words, strict=True)
+            targets, texts, around = [*chain(*some)], *map(LinkWords.joined, columns)
+        if not texts.worded:
             return []
         if of_links and self._left_out:
             links = self._targets.get("L", {})
             targets = [target if target in links else b"" for target in targets]
-        self._counters["anchors"] += len(texts) - texts.count("")
+        self._counters["anchors"] += texts.worded
         timestamp = self.page[1].encode() or UNKNOWN
-        return [AnchorRun(targets, source, texts, timestamp, around)]
+        return [AnchorRun(targets, source, texts.text, timestamp, around.text)]
 
     def _keeps(self, targets: list[bytes], hop: str, context: str, nofollow: bool) -> bool:
         """Whether links of this kind are kept; those that are not are counted."""

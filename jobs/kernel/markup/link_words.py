@@ -17,9 +17,9 @@ The words around a link are read in trees alone, where they are asked for.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from selectolax.lexbor import LexborNode
 
@@ -37,7 +37,7 @@ WORDS = Native(
 LONGEST_WORDS = 200  # characters of the words of a link
 AROUND = 100  # characters before a link, and after it, of which the words around it are
 # as scan_words.py has them
-_NEXT, _LONG, _NUMBERS, _SPANS, _ROOM = 0, 1, 4, 4, 2**16
+_NEXT, _LONG, _WORDED, _NUMBERS, _SPANS, _ROOM = 0, 1, 4, 5, 4, 2**16
 
 
 _Class = TypeVar("_Class", bound=type)
@@ -62,6 +62,31 @@ class WordedReference(str):
         return made
 
 
+class LinkWords(NamedTuple):
+    """The words of some links. text: in UTF-8, a line for each link, ended by a line feed.
+    worded: how many links have words."""
+
+    text: bytes
+    worded: int
+
+    @classmethod
+    def of(cls, lines: Iterable[str]) -> LinkWords:
+        """lines: without line feeds, '' for a link without words."""
+        each = [*lines]
+        text = "\n".join([*each, ""]).encode()
+        return cls(text, len(each) - each.count(""))
+
+    @classmethod
+    def joined(cls, some: Iterable[LinkWords]) -> LinkWords:
+        texts, counts = zip(*some, strict=True)
+        return cls(b"".join(texts), sum(counts))
+
+    @property
+    def lines(self) -> list[str]:
+        """The words of each link."""
+        return self.text.decode().split("\n")[:-1]
+
+
 class _Reading:
     """The machine code, and the room that it writes to."""
 
@@ -73,11 +98,12 @@ class _Reading:
         self._lines = memoryview(lines)
         self._function: NativeFunction | None = None
 
-    def lines(self, page: bytes, rows: bytes) -> tuple[bytes, bool]:
-        """A line for each row, as bytes of the page; and whether one may be too long."""
+    def lines(self, page: bytes, rows: bytes) -> tuple[bytes, int, bool]:
+        """A line for each row, as bytes of the page; how many have words; and whether one may be
+        too long."""
         function = self._function = self._function or WORDS.ready()
         numbers, count = self._numbers, len(rows) // ROW_BYTES
-        numbers[_NEXT] = numbers[_LONG] = 0
+        numbers[_NEXT] = numbers[_LONG] = numbers[_WORDED] = 0
         end = function(page, len(page), rows, count, *self._addresses)
         lines = self._lines[:end].tobytes()
         if numbers[_NEXT] < count:
@@ -86,42 +112,47 @@ class _Reading:
                 end = function(page, len(page), rows, count, *self._addresses)
                 written.append(self._lines[:end].tobytes())
             lines = b"".join(written)
-        return lines, bool(numbers[_LONG])
+        return lines, numbers[_WORDED], bool(numbers[_LONG])
 
 
 _reading = _Reading()
 
 
-def words_of_links(page: PageText, rows: bytes) -> list[str]:
-    """The words of each link, '' for none, in the order of the rows. page: that is read by parts.
-    rows: of its scan (scanner.py), of elements `a`. Of a row, the position of the tag counts, and
-    where an attribute's value is in it, to read the tag in less time; 0 and 0 will do, too."""
-    raw, is_long = _reading.lines(page.markup, rows)
-    text = page.text(raw)
-    lines = text.split("\n")
+def words_of_links(page: PageText, rows: bytes) -> LinkWords:
+    """The words of each link, in the order of the rows. page: that is read by parts. rows: of its
+    scan (scanner.py), of elements `a`. Of a row, the position of the tag counts, and where an
+    attribute's value is in it, to read the tag in less time; 0 and 0 will do, too."""
+    raw, worded, is_long = _reading.lines(page.markup, rows)
+    if raw.isascii() and not is_long:
+        return _with_characters(raw, worded) if b"&" in raw else LinkWords(raw, worded)
+    lines = page.text(raw).split("\n")
     lines.pop()
-    if "&" in text:
-        _replace_references(text, lines)
-    if not raw.isascii():
-        lines = [line if line.isascii() or line.isprintable() else _shown(line) for line in lines]
-    if is_long:
-        lines = [line if len(line) <= LONGEST_WORDS else _shown(line) for line in lines]
-    return lines
+    return LinkWords.of(line if _is_shown(line) else _shown_line(line) for line in lines)
 
 
-def _replace_references(text: str, lines: list[str]) -> None:
-    """Put characters in place of references in the lines of a text; few lines have any."""
-    begin = number = 0
-    while (position := text.find("&", begin)) >= 0:
-        number += text.count("\n", begin, position)
-        lines[number] = _unescaped(lines[number])
-        begin = text.index("\n", position)
+def _is_shown(line: str) -> bool:
+    """Whether a line, whose words are separated by one blank, is to be kept as it is."""
+    return line.isprintable() and len(line) <= LONGEST_WORDS and "&" not in line
 
 
-@lru_cache(1000)  # pages of a site have the same menus
-def _unescaped(line: str) -> str:
+def _with_characters(text: bytes, worded: int) -> LinkWords:
+    """Lines of ASCII with characters in place of references, which few of them have. worded: how
+    many have words."""
+    parts, begin = list[bytes](), 0
+    while (position := text.find(b"&", begin)) >= 0:
+        first, last = text.rfind(b"\n", begin, position) + 1 or begin, text.index(b"\n", position)
+        shown = _shown_line(text[first:last].decode()).encode()
+        worded -= not shown
+        parts += text[begin:first], shown
+        begin = last
+    parts.append(text[begin:])
+    return LinkWords(b"".join(parts), worded)
+
+
+@lru_cache(2**12)  # pages of a site have the same menus
+def _shown_line(line: str) -> str:
     """The words of a line, with characters in place of references."""
-    return _shown(unescaped_text(line))
+    return _shown(unescaped_text(line) if "&" in line else line)
 
 
 def _shown(text: str) -> str:
@@ -131,15 +162,14 @@ def _shown(text: str) -> str:
 
 def _spaced(text: str) -> str:
     """The words of a text, separated by one blank."""
-    if not text.isprintable():
+    if not text.isprintable() and not (text := text.replace("\xa0", " ")).isprintable():
         text = "".join(c if c.isprintable() else " " for c in text)
     return " ".join(text.split())
 
 
 def worded_row(reference: str, page: PageText, row: bytes) -> WordedReference:
     """The `href` of an `a` of a scan, whose row this is."""
-    (words,) = words_of_links(page, row)
-    return WordedReference(reference, words)
+    return WordedReference(reference, *words_of_links(page, row).lines)
 
 
 Around = Mapping[int, tuple[str, str]]  # by `mem_id`: the words of a link, and those around it

@@ -42,9 +42,9 @@ from crawlrank.jobs.kernel.markup.scan_tokens import (
 array_at: Any = numba.carray
 LineBytes = npt.NDArray[np.uint8]
 # Of the numbers: the next row, whether a line has more than SHORT bytes, how many tables are open
-# in a link, and whether SVG is
-NEXT, LONG, TABLES, IN_SVG = range(4)
-NUMBERS = 4
+# in a link, whether SVG is, and how many lines have words
+NEXT, LONG, TABLES, IN_SVG, WORDED = range(5)
+NUMBERS = 5
 SHORT = 200
 LONGEST, ROOM = 2**11, 2**16  # bytes of the words of one link, and of the lines of one call
 BLANK, LINE, DELETE = 32, 10, 127
@@ -199,6 +199,7 @@ def words(
         if position:
             end = words_of_link(link, position, numbers, spans, lines, begin)
         numbers[LONG] |= end - begin > SHORT
+        numbers[WORDED] += end > begin
         lines[end] = LINE
         end += 1
     numbers[NEXT] = len(rows)

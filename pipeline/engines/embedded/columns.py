@@ -195,16 +195,14 @@ class AnchorsWriter(_Writer):
         self._count = self._size = 0
 
     def add(self, run: AnchorRun) -> None:
-        """None of the strings may have a line feed."""
-        targets, words = _LINE.join(run.targets), "\n".join(run.words).encode()
+        """No target may have a line feed."""
+        targets, count = b"\n".join([*run.targets, b""]), len(run.targets)
         self._targets.append(targets)
-        self._words.append(words)
-        if run.around:
-            self._around.append("\n".join(run.around).encode())
-            self._size += len(self._around[-1])
-        self._pages.append((run.source, run.timestamp, len(run.words)))
-        self._count += len(run.words)
-        self._size += len(targets) + len(words)
+        self._words.append(run.words)
+        self._around.append(run.around)
+        self._pages.append((run.source, run.timestamp, count))
+        self._count += count
+        self._size += len(targets) + len(run.words) + len(run.around)
         if self._count >= self.block or self._size >= self.most_strings:
             self._flush()
 
@@ -216,28 +214,24 @@ class AnchorsWriter(_Writer):
             rows = _rows_of(pages, target, words)
             of_pages = [_coded(each).take(pages[rows]) for each in (sources, timestamps)]
             columns = [target.take(rows), of_pages[0], words.take(rows), of_pages[1]]
-            if self._around:
+            if len(self.schema) > len(columns):
                 columns.append(_split(self._around).take(rows))
             self._write(pa.table(columns, self.schema))
             self.rows += len(rows)
         self._begin()
 
 
-_LINE = b"\n"
-
-
 def _coded(values: Sequence[bytes]) -> pa.DictionaryArray:
     return pa.array(values).cast(pa.string()).dictionary_encode()
 
 
-def _split(lines: Sequence[bytes]) -> pa.DictionaryArray:
-    """The lines of texts. Raises ValueError for what is not UTF-8."""
-    text = _LINE.join(lines)
-    ends = np.array([0, len(text)], np.int32)
+def _split(texts: Sequence[bytes]) -> pa.DictionaryArray:
+    """The lines of texts that end with line feeds. Raises ValueError for what is not UTF-8."""
+    text = b"".join(texts)
+    ends = np.array([0, len(text) - 1], np.int32)
     whole = pa.StringArray.from_buffers(1, pa.py_buffer(ends), pa.py_buffer(text))
     whole.validate(full=True)
-    array = pc.split_pattern(whole, "\n").values
-    return array.dictionary_encode()
+    return pc.split_pattern(whole, "\n").values.dictionary_encode()
 
 
 def _rows_of(

@@ -24,7 +24,7 @@ def read(
     page = html_document(body, content_type, Counter(), options)
     for _ in document_links(page, PAGE, Counter(), {}, most, words):
         pass
-    pairs = [pair for group in words for pair in zip(*group[:2], strict=True)]
+    pairs = [pair for each, texts, _ in words for pair in zip(each, texts.lines, strict=True)]
     return [pair for pair in dict.fromkeys(pairs) if all(pair)]
 
 
@@ -82,8 +82,9 @@ def around(html: str, most: int = 10**6) -> list[str]:
     page = html_document(html.encode(), "text/html; charset=utf-8", Counter(), options)
     for _ in document_links(page, PAGE, Counter(), {}, most, words):
         pass
-    assert all(len({*map(len, group)}) == 1 for group in words)
-    return [text for *_, texts in words for text in texts]
+    for targets, texts, more in words:
+        assert len(targets) == len(texts.lines) == len(more.lines)
+    return [text for *_, texts in words for text in texts.lines]
 
 
 W = "word " * 40

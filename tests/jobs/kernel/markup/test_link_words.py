@@ -31,9 +31,15 @@ def rows_of(page: PageText) -> bytes:
     return b"".join(group.rows for group in groups if isinstance(group, References))
 
 
+def lines_of(page: PageText, rows: bytes) -> list[str]:
+    words = words_of_links(page, rows)
+    assert words.worded == sum(map(bool, words.lines))
+    return words.lines
+
+
 def words_of(html: str | bytes, media_type: str = UTF8) -> list[str]:
     page = PageText(html if isinstance(html, bytes) else html.encode(), media_type)
-    return words_of_links(page, rows_of(page))
+    return lines_of(page, rows_of(page))
 
 
 def words_in_tree(utf8: bytes, attribute: str) -> dict[str, str]:
@@ -119,7 +125,7 @@ def test_the_lines_of_a_page_may_be_more_than_fit_at_once() -> None:
     assert words_of(html) == [
         f"{n} {'x' * (n % 200)}".strip()[:LONGEST_WORDS] for n in range(count)
     ]
-    assert words_of_links(PageText(html.encode(), UTF8), b"") == []
+    assert lines_of(PageText(html.encode(), UTF8), b"") == []
 
 
 def row_at(position: int) -> bytes:
@@ -130,12 +136,12 @@ def test_rows_need_not_be_those_of_all_links_nor_right() -> None:
     """Nothing is read outside the page, and what says where a value is may be missing."""
     page = PageText(f"{X}one</a>{X}two<a href=y rel=nofollow>three".encode(), UTF8)
     rows = rows_of(page)
-    assert words_of_links(page, rows) == ["one", "two"]
-    assert words_of_links(page, rows[ROW_BYTES:] + rows[:ROW_BYTES]) == ["two", "one"]
+    assert lines_of(page, rows) == ["one", "two"]
+    assert lines_of(page, rows[ROW_BYTES:] + rows[:ROW_BYTES]) == ["two", "one"]
     last = len(page.markup)
     for position in (last - 1, last):
-        assert words_of_links(page, row_at(position)) == [""]
-    assert words_of_links(page, row_at(0) + row_at(last)) == ["one", ""]
+        assert lines_of(page, row_at(position)) == [""]
+    assert lines_of(page, row_at(0) + row_at(last)) == ["one", ""]
 
 
 TEXT = st.sampled_from([
@@ -203,7 +209,7 @@ def test_words_are_those_of_the_tree(html: bytes, charset: str) -> None:
     if not page.is_read_by_parts:
         assert not rows
         return
-    words = words_of_links(page, rows)
+    words = lines_of(page, rows)
     assert len(words) == next(numbers)
     wanted = words_in_tree(page.utf8, "data-n")
     assert words == [wanted[str(number)] for number in range(len(words))]
@@ -220,7 +226,7 @@ def test_words_are_those_of_the_tree(html: bytes, charset: str) -> None:
 def test_hostile_pages_take_linear_time(begin: str, piece: str) -> None:
     def read(size: int) -> None:
         page = PageText((begin + piece * (size // len(piece))).encode(), UTF8)
-        words = words_of_links(page, rows_of(page))
+        words = lines_of(page, rows_of(page))
         assert all(len(each) <= LONGEST_WORDS for each in words)
 
     assert_linear(read, 2**18)
@@ -241,7 +247,7 @@ def compared(body: bytes, media_type: str) -> list[tuple[str, str]]:
     charset = page.charset if page.markup is not page.utf8 else "utf-8"
     tree = PageText(b"".join(numbered), f"text/html; charset={charset}").utf8
     wanted = words_in_tree(tree, "data-n")
-    words = words_of_links(page, rows)
+    words = lines_of(page, rows)
     return [
         (each, wanted[str(number)][:LONGEST_WORDS].strip()) for number, each in enumerate(words)
     ]
