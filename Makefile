@@ -217,7 +217,7 @@ test-compiled: compiled ## The tests of extraction on what is compiled
 	cd $(COMPILED) && PYTHONPATH=$(abspath $(COMPILED)) $(abspath $(BIN))/pytest --workers $(WORKERS) \
 	  --rootdir $(CURDIR) -c $(CURDIR)/pyproject.toml -m "not pure" $(addprefix $(CURDIR)/,$(COMPILED_TESTS))
 
-# a Spark for each job: none of them lives long enough for the slower compiler to pay
+# of drivers of clusters, too: none of them lives long enough for the slower compiler to pay
 test-spark: export SPARK_SUBMIT_OPTS = -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 test-spark: setup ## Jobs on a real Spark of this machine; needs a JDK (17 or 21)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check pyspark==4.0.1

@@ -44,6 +44,12 @@ _SAYS_NOTHING = re.compile(
 _TRACEBACK = "Traceback (most recent call last)"
 SUBMITTED = "PYSPARK_GATEWAY_PORT"  # in the environment of a program of spark-submit
 _LOGGED = 20_000  # bytes of what Java has said last
+# Of Spark in one Java: no server that nobody looks at, and no second, slower compilation, which
+# takes longer than what it saves: the work is done in Python
+_ALONE = {
+    "spark.ui.enabled": "false",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+}
 _OWN_MASTERS = ("local", "spark://127.0.0.1", "spark://localhost")
 
 
@@ -295,7 +301,7 @@ class SparkRunner(SparkMRJobRunner):  # type: ignore[misc]
             **self._properties(),
         }  # fmt: skip
         if master.startswith("local"):
-            properties.setdefault("spark.ui.enabled", "false")  # a server that nobody looks at
+            properties = {**_ALONE, **properties}
         if master.startswith(_OWN_MASTERS):
             environment = {"SPARK_LOCAL_IP": "127.0.0.1", **environment}
         return Settings(

@@ -111,6 +111,28 @@ def test_the_last_words_of_a_task_are_told(job: type[Job], words: str, tmp_path:
 
 
 @pytest.mark.spark
+@pytest.mark.parametrize(
+    ("options", "java"),
+    [
+        ({}, "-XX:TieredStopAtLevel=1"),
+        ({"jobconf": {"spark.driver.extraJavaOptions": "-Dits=own"}}, "-Dits=own"),
+        ({"spark_master": "local[1]"}, "-XX:TieredStopAtLevel=1"),
+    ],
+)
+def test_java_has_its_quick_compiler_unless_the_configuration_says_more(
+    options: dict[str, object], java: str, tmp_path: Path
+) -> None:
+    from pyspark import SparkContext
+
+    launched(tmp_path, cmdenv={"PYTHONPATH": os.pathsep.join(sys.path)}, **options)
+    context = SparkContext._active_spark_context
+    assert context is not None
+    has = str(context.getConf().get("spark.driver.extraJavaOptions"))
+    APPLICATION.end()
+    assert has.split()[-1] == java  # after Spark's own
+
+
+@pytest.mark.spark
 def test_jobs_share_the_spark_that_a_process_has(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
