@@ -178,11 +178,11 @@ test-real: setup ## Real crawls with default options: every ranking against solu
 	@$(PYTEST) -m real $(call with,real)
 
 test-linear: setup ## Hostile input by the productions of each grammar: CPU time grows as the input does
-	@$(PYTEST) --dist load -m linear $(TESTS)
+	@$(PYTEST) -m linear $(TESTS)
 
 test-loops: setup ## The tests of compiled loops, whose machine code checks the bounds of arrays here
 	@NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/work/checked-loops $(PYTEST) $(LOOPS)
-	@NUMBA_DISABLE_JIT=1 $(PYTEST) -n 0 $(shell find tests -name 'test_exact_sums.py' -o -name 'test_machine_code.py')
+	@NUMBA_DISABLE_JIT=1 $(PYTEST) --workers 0 $(shell find tests -name 'test_exact_sums.py' -o -name 'test_machine_code.py')
 
 # programs of others keep their data where they always do, on a disk
 test-heritrix test-hadoop test-spark test-browser test-programs: export TMPDIR ?= /tmp

@@ -135,3 +135,23 @@ def test_the_recipe_has_every_dependency() -> None:
         ours = {theirs: own for own, theirs in NAMES.items()}.get(name, name)
         assert requirement.partition(";")[0].strip() == f"{ours}{versions}"
     assert {name for name in MISSING if any(name in text for text in wanted)} == set(MISSING)
+
+
+CALL = re.compile(r"(?:bin/|\(BIN\)\)?/|-m )pytest |\$\(PYTEST\)")
+
+
+def unknown_options(config: pytest.Config, makefile: str) -> list[str]:
+    """The options of calls of pytest that it does not know; at least ten calls are read."""
+    text = re.sub(r"[;|'\"]", " ", makefile.replace("\\\n", " "))
+    calls = [call for line in text.splitlines() for call in CALL.split(line)[1:]]
+    assert len(calls) > 10
+    words = [re.sub(r"\$(\([^()]*\)|\$\w+)", "1", call).split() for call in calls]
+    parse = config._parser.parse_known_and_unknown_args
+    return [word for each in words for word in parse(each)[1] if word.startswith("-")]
+
+
+def test_pytest_knows_the_options_of_the_makefile(pytestconfig: pytest.Config) -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    assert not unknown_options(pytestconfig, makefile)
+    changed = makefile.replace("$(PYTEST) -m linear", "$(PYTEST) --dist load -m linear")
+    assert unknown_options(pytestconfig, changed) == ["--dist"]
