@@ -30,12 +30,14 @@ HARMONIC, PAGERANK = "site-harmonic", "site"
 
 
 def read_ranks(work: Path, label: str | None) -> pa.Table:
-    """label: of the ranking by harmonic centrality, where there are several. Raises BadInput where
-    one of the two rankings is missing, or cannot be told."""
-    harmonic = _only(work, HARMONIC, [label] if label else labels(work))
+    """label: of the ranking by harmonic centrality or by PageRank, where there are several. Raises
+    BadInput where one of the two rankings is missing, or cannot be told."""
+    if label and _parameters(work, label).get("--method") == PAGERANK:
+        harmonic, pagerank = _only(work, HARMONIC, _alike(work, label)), label
+    else:
+        harmonic = _only(work, HARMONIC, [label] if label else labels(work))
+        pagerank = _only(work, PAGERANK, _alike(work, harmonic))
     by = _parameters(work, harmonic)[SITE_BY.option]
-    alike = [each for each in labels(work) if _parameters(work, each).get(SITE_BY.option) == by]
-    pagerank = _only(work, PAGERANK, alike)
     near, far = (read_sites(ranking_folder(work, each)) for each in (harmonic, pagerank))
     rows = near.join(far, "site", right_suffix="_pr").sort_by("position")
     names = rows["site"].to_pylist()
@@ -57,6 +59,12 @@ def _parameters(work: Path, label: str) -> dict[str, str]:
     return parameters
 
 
+def _alike(work: Path, label: str) -> list[str]:
+    """The rankings with the --site-by of this one."""
+    by = _parameters(work, label).get(SITE_BY.option)
+    return [each for each in labels(work) if _parameters(work, each).get(SITE_BY.option) == by]
+
+
 def _only(work: Path, method: str, among: list[str]) -> str:
     chosen = [each for each in among if _parameters(work, each).get("--method") == method]
     if len(chosen) == 1:
@@ -64,7 +72,7 @@ def _only(work: Path, method: str, among: list[str]) -> str:
     what = f"the rankings {', '.join(chosen)}" if chosen else f"no ranking by --method {method}"
     cure = f"Make one: `crawlrank rank {work} --method {method}`, with the --site-by of the other."
     if chosen:
-        cure = f"Keep one of them with this --site-by, or name that by {HARMONIC} with --ranking."
+        cure = "Name one of them with --ranking."
     raise BadInput(str(work), what, f"one ranking by --method {method}", cure)
 
 

@@ -28,8 +28,8 @@ from crawlrank.pipeline.cli.commands import COMMANDS, GROUPS, PURPOSES, REMOVED,
 from crawlrank.pipeline.cli.interruption import ARGUMENTS, Interruption
 from crawlrank.pipeline.cli.parameters.command import HELP
 from crawlrank.pipeline.cli.parameters.words import renamed
-from crawlrank.pipeline.terminal import escape_unwritable, outlive_reader, printable
-from crawlrank.pipeline.terminal.streams import give_up, reader_has_left
+from crawlrank.pipeline.terminal import buffer_output, escape_unwritable, outlive_reader, printable
+from crawlrank.pipeline.terminal.streams import give_up, give_up_unwritten, reader_has_left
 
 INTERRUPTED = "interrupted; what was finished is kept"
 #: bytes of addresses to load the libraries, which crash if they get a part of them, and to begin
@@ -93,6 +93,7 @@ class CommandGroup(LazyGroup):
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         kwargs["standalone_mode"] = False
+        buffer_output()
         escape_unwritable()
         outlive_reader()
         interruption, fault = Interruption(), ""
@@ -116,6 +117,7 @@ class CommandGroup(LazyGroup):
         code = code if isinstance(code, int) else 0
         for end in interruption.at_end:
             end(code, fault)
+        give_up_unwritten()
         sys.exit(code)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

@@ -22,7 +22,8 @@ from crawlrank.pipeline.cli.parameters.options import (
 )
 from crawlrank.pipeline.cli.parameters.types import Whole
 from crawlrank.pipeline.data.memory import Memory
-from crawlrank.pipeline.workfolder.rankings import OWN, labels, ranking_folder
+from crawlrank.pipeline.terminal import printable
+from crawlrank.pipeline.workfolder.rankings import OWN, is_usable, labels, ranking_folder
 
 if TYPE_CHECKING:
     from crawlrank.pipeline.analysis.compare.diff import Diff
@@ -151,12 +152,21 @@ def explain(work: Path, uri: str, top: int, output: Path | None, memory: Memory)
 
 
 def _chosen(work: Path, rankings: Sequence[str], *, least: int) -> list[str]:
-    names = list(dict.fromkeys(rankings)) or [OWN, *labels(work)]
+    names = list(dict.fromkeys(rankings)) or _usable(work)
     if rankings and len(names) < least:
         names = [OWN, *(name for name in names if name != OWN)]
     if len(names) < least:
         raise click.UsageError(f"{work} has one ranking only: `crawlrank rank` makes others")
     return names
+
+
+def _usable(work: Path) -> list[str]:
+    """All rankings but those that are not finished, or not of this graph; these are told."""
+    others = {label: is_usable(work, label) for label in labels(work)}
+    for label in (label for label, usable in others.items() if not usable):
+        message = f"{label} is left out: it is not finished, or of another graph"
+        click.echo(f"crawlrank: the ranking {printable(message)}", err=True)
+    return [OWN, *(label for label, usable in others.items() if usable)]
 
 
 @contextlib.contextmanager

@@ -213,7 +213,8 @@ def write_behind(file: pq.ParquetWriter, tables: Iterable[pa.Table]) -> None:
     """Write each table as a row group, by a thread, while the next one is made."""
 
     def write(table: pa.Table) -> None:
-        file.write_table(table, row_group_size=len(table))
+        if len(table):  # a row group has rows
+            file.write_table(table, row_group_size=len(table))
 
     with ThreadPoolExecutor(1) as pool:
         for _ in in_order(pool, write, tables, 2):

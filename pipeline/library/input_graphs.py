@@ -188,17 +188,19 @@ def _check_ids(name: str, ids: npt.NDArray[Any], nodes: int | None) -> None:
 
 
 def _checked_weights(weights: Any) -> Floats:
-    """float64[E]. Raises BadInput for weights that are not finite, or below 0."""
+    """float64[E]. Raises BadInput for weights that are not finite, below 0, or so near to it that
+    they have fewer digits than other numbers."""
     try:
         numbers: Floats = np.asarray(weights).astype(np.float64)
     except (TypeError, ValueError) as error:
         raise BadInput(f"{WHERE}, weights", f"{error}", "a number for each edge") from error
-    wrong = ~(np.isfinite(numbers) & (numbers >= 0))
+    exact = (numbers == 0) | (numbers >= np.finfo(np.float64).tiny)
+    wrong = ~(np.isfinite(numbers) & exact)
     if wrong.any():
         at = int(np.argmax(wrong))
         cure = "Leave such edges out."
         where = f"{WHERE}, weights[{at}]"
-        raise BadInput(where, f"{numbers[at]:g}", "a finite number of at least 0", cure)
+        raise BadInput(where, f"{numbers[at]:g}", "a finite number, 0 or at least 2.3e-308", cure)
     return numbers
 
 

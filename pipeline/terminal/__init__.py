@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
-from crawlrank.pipeline.terminal.streams import escape_unwritable, outlive_reader, width_of
+from crawlrank.pipeline.terminal.streams import (
+    buffer_output,
+    escape_unwritable,
+    outlive_reader,
+    width_of,
+)
 from crawlrank.pipeline.terminal.tables import TextTable
 from crawlrank.pipeline.terminal.text import printable
 
-__all__ = ["TextTable", "escape_unwritable", "outlive_reader", "printable", "width_of"]
+__all__ = [
+    "TextTable",
+    "buffer_output",
+    "escape_unwritable",
+    "outlive_reader",
+    "printable",
+    "width_of",
+]

@@ -7,7 +7,7 @@ import io
 import os
 import select
 import sys
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -29,6 +29,17 @@ def width_of(stream: TextIO) -> int | None:
         return USUAL
 
 
+def buffer_output() -> None:
+    """Give standard output a buffer where Python was told to have none (PYTHONUNBUFFERED): without
+    one, a write may be cut short, and nobody is told. Each line is written when it ends."""
+    is_own, stream = sys.stdout is sys.__stdout__, cast(Any, sys.stdout)
+    if is_own and isinstance(getattr(stream, "buffer", None), io.RawIOBase):
+        raw = io.FileIO(stream.fileno(), "w", closefd=False)
+        sys.stdout = io.TextIOWrapper(
+            io.BufferedWriter(raw), stream.encoding, stream.errors, line_buffering=True
+        )
+
+
 def escape_unwritable() -> None:
     """Write characters that the encoding of stdout or stderr lacks as escapes."""
     for stream in (sys.stdout, sys.stderr):
@@ -41,6 +52,14 @@ def reader_has_left() -> bool:
     poll = select.poll()
     poll.register(sys.stdout.fileno(), 0)  # errors and the end are told anyhow
     return any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0))
+
+
+def give_up_unwritten() -> None:
+    """Write what standard output has not written yet, or let it go nowhere."""
+    try:
+        sys.stdout.flush()
+    except OSError:  # of which the user was told
+        give_up(sys.stdout)
 
 
 def give_up(*streams: TextIO) -> None:

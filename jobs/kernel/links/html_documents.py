@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
 from itertools import islice, product
 from typing import NamedTuple
 
@@ -419,13 +418,8 @@ def _may_be_host(name: str) -> bool:
     return "-" in name and name[:1].isascii() and name[0].islower() and name not in _NO_CUSTOM_NAMES
 
 
-@cache
-def _scanner_of(names: tuple[str, ...], attributes: frozenset[str]) -> Scanner:
-    return Scanner(names, attributes)
-
-
 def _scanner(selection: Selection) -> Scanner:
-    return _scanner_of(selection.names, selection.attributes)
+    return scanner.scanner_of()(selection.names, selection.attributes)
 
 
 def _is_styled(attributes: Attributes) -> bool:

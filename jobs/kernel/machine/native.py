@@ -15,9 +15,10 @@ import importlib
 import os
 import platform
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from importlib.util import find_spec
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from crawlrank.jobs.kernel.machine.kept_code import BESIDE, alone, contents_of, keep, kept
 
@@ -32,8 +33,24 @@ _FAST, _ANY = 3, 0  # levels of optimization: to make code, to load it
 GENERIC = ("generic", "")  # all processors of the architecture, as `processor` gives them
 
 NativeFunction = Callable[..., int]
+T = TypeVar("T")
 _loaded: dict[str, tuple[NativeFunction, Any]] = {}  # each with the owner of its code
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+class OfThread(Generic[T]):
+    """An object for each thread, such as the room that code writes to: while it runs, and after it,
+    other threads may call it. make: called when a thread asks for the first time."""
+
+    def __init__(self, make: Callable[[], T]) -> None:
+        self._make, self._local = make, threading.local()
+
+    def __call__(self) -> T:
+        try:
+            return cast(T, self._local.made)
+        except AttributeError:
+            made = self._local.made = self._make()
+            return made
 
 
 @contextlib.contextmanager

@@ -23,7 +23,7 @@ from typing import NamedTuple, TypeVar
 
 from selectolax.lexbor import LexborNode
 
-from crawlrank.jobs.kernel.machine.native import Native, NativeFunction
+from crawlrank.jobs.kernel.machine.native import Native, NativeFunction, OfThread
 from crawlrank.jobs.kernel.markup.page_text import PageText, unescaped_text
 from crawlrank.jobs.kernel.markup.scanner import ROW_BYTES
 
@@ -115,14 +115,14 @@ class _Reading:
         return lines, numbers[_WORDED], bool(numbers[_LONG])
 
 
-_reading = _Reading()
+_reading = OfThread(_Reading)
 
 
 def words_of_links(page: PageText, rows: bytes) -> LinkWords:
     """The words of each link, in the order of the rows. page: that is read by parts. rows: of its
     scan (scanner.py), of elements `a`. Of a row, the position of the tag counts, and where an
     attribute's value is in it, to read the tag in less time; 0 and 0 will do, too."""
-    raw, worded, is_long = _reading.lines(page.markup, rows)
+    raw, worded, is_long = _reading().lines(page.markup, rows)
     if raw.isascii() and not is_long:
         return _with_characters(raw, worded) if b"&" in raw else LinkWords(raw, worded)
     lines = page.text(raw).split("\n")

@@ -11,9 +11,10 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from typing import NamedTuple
 
-from crawlrank.jobs.kernel.machine.native import Native, NativeFunction
+from crawlrank.jobs.kernel.machine.native import Native, NativeFunction, OfThread
 from crawlrank.jobs.kernel.markup import scan_names
 from crawlrank.jobs.kernel.markup.scan_names import MOST_UP, UP
 
@@ -84,7 +85,7 @@ class _Joining:
         )  # fmt: skip
 
 
-_joining = _Joining()
+_joining = OfThread(_Joining)
 
 
 def targets_of(
@@ -92,12 +93,13 @@ def targets_of(
 ) -> tuple[list[bytes], list[tuple[int, bytes]]]:
     """The targets in the order of the page, and the references of another form: the place of each
     among the targets, where there is nothing yet, and what was written. uri: of the page."""
-    numbers, page, size = _joining.numbers, references.page, len(references)
+    joining, page, size = _joining(), references.page, len(references)
+    numbers = joining.numbers
     numbers[0] = done = 0
     targets, others = list[bytes](), list[tuple[int, bytes]]()
     while done < size:
-        end = _joining.join(references, size, before, uri)
-        lines = _joining.lines[:end].tobytes().split(b"\n")
+        end = joining.join(references, size, before, uri)
+        lines = joining.lines[:end].tobytes().split(b"\n")
         lines.pop()
         if count := numbers[1]:
             written = numbers[_LEFT : _LEFT + 3 * count].tolist()
@@ -218,3 +220,7 @@ class Scanner:
             return self._elements[number]
         match = _TAG_NAME(page, begin)
         return match[1].decode("utf-8", "replace").lower() if match else ""
+
+
+#: makes a scanner, or gives the one with the same elements and attributes that the thread has
+scanner_of = OfThread(lambda: cache(Scanner))

@@ -245,7 +245,7 @@ def _links_table(pair: PairAgreement) -> TextTable:
     table = TextTable("links that give them most", ">page", "in", ">share", "source")
     for number, page in enumerate(pair.moved, 1):
         for label, link in zip(pair.labels, page.best, strict=True):
-            share, source = (f"{link.share:.0%}", link.uri) if link else ("", "no link")
+            share, source = (f"{link.share:.0%}", link.uri) if link else ("", "no single link")
             table.add(number, label, share, source)
     return table
 

@@ -104,12 +104,16 @@ def _counts(links: LinksToPage | None) -> TextTable:
 
 
 def _links(page: Explanation, score: float) -> TextTable:
-    links = count_of(page.links, "link that counts", "links that count")
-    title = f"what its score is made of ({links})"
+    title = "what its score is made of"
+    if page.links_to_page:
+        title += f" ({count_of(page.links, 'link that counts', 'links that count')})"
     table = TextTable(title, ">gives", ">share", ">source's score", ">its links", "source")
     if page.base:
         share = _share(page.base, score)
         table.add(f"{page.base:.6g}", share, None, None, f"({page.base_is})")
+        if page.links_to_page is None and not page.given:
+            rest = score - page.base
+            table.add(page.bounds.text(rest), _share(rest, score), None, None, "(links to it)")
     for link in page.given:
         share = _share(link.gives, score)
         gives, from_ = (page.bounds.text(value) for value in (link.gives, link.score))

@@ -107,7 +107,8 @@ class _Writer(contextlib.AbstractContextManager[Any]):
                 self.rows += len(batch)
 
     def _write(self, table: pa.Table) -> None:
-        self._file.write_table(table, len(table))
+        if len(table):  # a row group has rows
+            self._file.write_table(table, len(table))
 
     def _flush(self) -> None:
         raise NotImplementedError

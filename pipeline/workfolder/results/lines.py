@@ -11,7 +11,7 @@ The search is C's, a gigabyte in about a second; no line is read but those that 
 from __future__ import annotations
 
 import mmap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +44,8 @@ LINKED = """
 
 #: datasets whose lines may have more columns than are read
 VISITED = """
-    SELECT field[1] AS uri, field[2] AS timestamp, try_cast(field[3] AS INTEGER) AS status,
+    SELECT field[1] AS uri, nullif(field[2], '-') AS timestamp,
+    try_cast(field[3] AS INTEGER) AS status,
     nullif(field[4], '-') AS media_type, nullif(field[5], '-') AS digest, field[6] AS kind,
     nullif(field[15], '-') AS modified, nullif(field[16], '-') AS etag,
     nullif(field[9], '-') AS via, nullif(field[10], '-') AS hops,
@@ -113,7 +114,7 @@ class FinishedLines(Finished):
     def _lines(self, dataset: str) -> str:
         """The lines of a dataset as a table of one column."""
         return (
-            f"read_csv({list(map(str, parts(self.folder(dataset))))}, delim = '\x01',"
+            f"read_csv({_literals(parts(self.folder(dataset)))}, delim = '\x01',"
             " header = false, auto_detect = false, quote = '', escape = '',"
             " columns = {'line': 'VARCHAR'})"
         )
@@ -227,11 +228,16 @@ def _value(kind: str, field: bytes) -> str | int | None:
     return int(text) if kind != "string" and text.isdigit() else text
 
 
+def _literals(paths: Iterable[Path]) -> str:
+    """A list of strings of SQL, in which any character but an apostrophe stands for itself."""
+    return "[" + ", ".join("'" + str(path).replace("'", "''") + "'" for path in paths) + "]"
+
+
 def text_table(dataset: Dataset, texts: Sequence[Path]) -> str:
     """The parts of a dataset as a table of SQL: lines of fields, without quotes and escapes."""
     columns = {name: SQL_TYPES[kind] for name, kind in dataset.columns.items()}
     return (
-        f"read_csv({list(map(str, texts))}, delim = '{dataset.separator}', header = false,"
+        f"read_csv({_literals(texts)}, delim = '{dataset.separator}', header = false,"
         f" auto_detect = false, quote = '', escape = '', columns = {columns},"
         f" max_line_size = {dataset.longest}, buffer_size = {2 * dataset.longest})"
     )

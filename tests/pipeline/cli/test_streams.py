@@ -125,3 +125,25 @@ def test_an_error_that_nobody_reads_keeps_its_exit_code(tmp_path: Path) -> None:
     ]
     os.close(writing)
     assert codes == [3, 2]
+
+
+#: with a buffer, and without one, where a write may be cut short
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize(
+    ("words", "to", "code"),
+    [
+        ("export --format seeds --output -", "/dev/full", 3),
+        ("export --format jsonl --output -", "/dev/full", 3),
+        ("status --json -", "/dev/full", 3),
+        ("export --format seeds --output -", "few-bytes", 3),
+        ("export --format jsonl --output -", "few-bytes", 3),
+    ],
+)
+def test_output_that_is_not_written_is_told(
+    words: str, to: str, code: int, unbuffered: str, tmp_path: Path
+) -> None:
+    line = f"PYTHONUNBUFFERED={unbuffered} CRAWLRANK {words} --work {finished(archive())} >> {to}"
+    (tmp_path / "few-bytes").write_bytes(b" " * 1000)  # of 1,024
+    done = in_shell(f"ulimit -f 1; {line}", tmp_path, archive(), COMMAND)
+    assert (done.returncode, len(done.stderr.splitlines())) == (code, 1), done.stderr
+    assert done.stderr.startswith("crawlrank: ")

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import duckdb
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from support.crawls import environment
 
 from crawlrank.jobs.kernel.errors import BadInput
-from crawlrank.pipeline.data.database import LEAST, database, feed
+from crawlrank.pipeline.data.database import LEAST, database, feed, write_behind
 
 NUMBERS = pa.schema([("n", pa.int64())])
 TABLES = "SELECT table_name FROM duckdb_tables() UNION ALL SELECT view_name FROM duckdb_views()"
@@ -126,3 +127,11 @@ def test_a_fork_uses_an_instance_of_its_own(tmp_path: Path) -> None:
         env=environment(), capture_output=True, text=True, timeout=900, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_tables_without_rows_are_passed_by(tmp_path: Path) -> None:
+    tables = [pa.table({"n": pa.array(rows, pa.int64())}) for rows in ([], [1, 2], [], [3])]
+    with pq.ParquetWriter(tmp_path / "n.parquet", tables[0].schema) as file:
+        write_behind(file, tables)
+    assert pq.read_table(tmp_path / "n.parquet")["n"].to_pylist() == [1, 2, 3]
+    assert pq.ParquetFile(tmp_path / "n.parquet").num_row_groups == 2

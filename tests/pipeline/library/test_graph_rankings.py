@@ -251,6 +251,11 @@ FAULTS: dict[str, tuple[Any, dict[str, Any], str]] = {
     "nothing": (([], []), {}, "no node"),
     "a weight that is none": (([0], [1], [NAN]), {}, r"weights\[0\]: nan; expected a finite"),
     "a weight below 0": (([0, 1], [1, 0], [1, -2]), {}, r"weights\[1\]: -2; expected"),
+    "a weight of few digits": (
+        ([0, 0], [1, 2], [1, 5e-324]),
+        {},
+        r"weights\[1\]: .*e-324; expected",
+    ),
     "an infinite weight": (([0], [1], [np.inf]), {}, r"weights\[0\]: inf"),
     "no weights": (([0], [1]), {"weighted": True}, "two arrays, weighted; expected weights"),
     "a matrix that is not square": (sp.csr_matrix((2, 3)), {}, "2x3; expected a square"),

@@ -137,6 +137,13 @@ def test_ranks_need_two_rankings(tmp_path: Path) -> None:
     said = crawlrank(*ask)
     assert (said.code, "the rankings second, site-harmonic-domain" in said.err) == (3, True), said
     assert crawlrank(*ask, "--ranking", "second").code == 0
+    of_domains = ok(*ask[:-2], "--ranking", "site-harmonic-domain").out
+    assert ok(*ask[:-2], "--ranking", "site-domain").out == of_domains
+    weighted = ("--site-by", "domain", "--site-weight", "one", "--name", "third", "--quiet")
+    ok("rank", work, "--method", "site", *weighted)
+    said = crawlrank(*ask, "--ranking", "site-harmonic-domain")
+    assert (said.code, "Name one of them with --ranking" in said.err) == (3, True), said
+    assert ok(*ask[:-2], "--ranking", "third").out.startswith("#harmonicc_pos")
     assert crawlrank(*ask, "--status", "200").code == 2
 
 

@@ -69,6 +69,7 @@ def test_pages_and_links_of_a_topic(work: Path, words: Path, tmp_path: Path) -> 
     assert min(found.values()) > 0
     explained = ok("explain", work, "http://a.example/jam", "--ranking", "jam").out
     assert " 1 of " in next(line for line in explained.splitlines() if "position" in line)
+    assert "(links to it)" in explained and "links that count" not in explained
     again = ok("rank", work, "--method", "topic", "--words", words, "--name", "jam").err
     assert "unchanged, kept" in again
     words.write_text("bread\n")
@@ -112,6 +113,12 @@ def test_what_has_no_topic(work: Path, words: Path, tmp_path: Path) -> None:
     )
     plain = copy_of(finished(archive, "--no-validate"), tmp_path / "work")
     assert "--anchor-text" in refused(plain, "--words", words)
+    ok("rank", plain, "--method", "degree", "--quiet")
+    said = ok("diff", plain)
+    assert said.err == (
+        "crawlrank: the ranking no is left out: it is not finished, or of another graph\n"
+    )
+    assert "degree" in said.out
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ USUAL = {
 }  # fmt: skip
 OUTDEGREES, REFERENCES, BLOCK_COUNT, BLOCKS, RESIDUALS, WINDOW, LEAST_INTERVAL, ZETA_K = range(8)
 WRONG = -1  # the bits are no list
-MOST_WINDOW = 1 << 10
+MOST_WINDOW, MOST_LEAST = 1 << 10, 1 << 20  # of the window, and the least interval
 
 
 class BvProperties(NamedTuple):
@@ -90,8 +90,9 @@ def read_properties(path: Path) -> BvProperties:
         what = f"{name}={given.get(name, '')[:80]}"
         raise BadInput(str(path), what, f"a whole number of {name}")
     nodes, arcs, *options = (number or 0 for number in numbers)
-    if options[0] > MOST_WINDOW or not 1 <= options[2] <= 60:
-        raise BadInput(str(path), f"windowsize={options[0]}, zetak={options[2]}", "smaller ones")
+    if options[0] > MOST_WINDOW or options[1] > MOST_LEAST or not 1 <= options[2] <= 60:
+        what = ", ".join(f"{name}={value}" for name, value in zip(names[2:], options, strict=True))
+        raise BadInput(str(path), what, "smaller ones")
     return BvProperties(nodes, arcs, np.array([*codes.values(), *options], np.int64))
 
 
@@ -147,9 +148,10 @@ class BvGraph(GraphSource):
         node = count = 0
         while node < nodes:
             last = min(nodes, node + ROOM)
-            reached = decode(bits, state, node, last, nodes, options, lists.targets, lists.starts,
-                             *lists.parts)  # fmt: skip
-            if reached == WRONG or count > arcs:
+            most = min(nodes, arcs - count)  # targets of a list
+            reached = decode(bits, state, node, last, nodes, most, options, lists.targets,
+                             lists.starts, *lists.parts)  # fmt: skip
+            if reached == WRONG:
                 self._refuse(int(state[0]))
             if reached == node:
                 lists.grow(nodes)
@@ -201,6 +203,7 @@ def decode(
     node: int,
     last: int,
     nodes: int,
+    most: int,
     options: Positions,
     targets: Positions,
     starts: Positions,
@@ -210,13 +213,14 @@ def decode(
     others: Positions,
 ) -> int:
     """The lists of the nodes from `node` on, until `last` or as there is room. The node after them,
-    or WRONG. starts has those of the window before them, and where the first list begins."""
+    or WRONG. most: targets that a list may have. starts has those of the window before them, and
+    where the first list begins."""
     slot = options[WINDOW]
     while node < last:
         before = at[0]
         degree = coded(bits, at, options[OUTDEGREES], options[ZETA_K])
         begin = starts[slot]
-        if at[1] or degree > nodes:
+        if at[1] or degree > most:
             return WRONG
         if begin + degree > len(targets):
             at[0] = before
@@ -319,7 +323,7 @@ def listed(
         for k in range(intervals):
             gap = gamma(bits, at)
             lefts[k] = end + (signed(gap) if k == 0 else gap + 1)
-            lengths[k] = gamma(bits, at) + options[LEAST_INTERVAL]
+            lengths[k] = min(gamma(bits, at), left) + options[LEAST_INTERVAL]
             if at[1] or lengths[k] > left or not 0 <= lefts[k] <= nodes - lengths[k]:
                 return False
             left -= lengths[k]

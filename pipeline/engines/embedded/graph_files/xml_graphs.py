@@ -26,6 +26,8 @@ OF_GRAPHML = {"false": "undirected", "true": "directed"}
 HYPEREDGES = "hyperedges, left out"
 UNLISTED = "nodes that edges name and no element describes"
 XmlElement = ElementTree.Element
+TAKEN = ("node", "edge", "key", "attribute", "hyperedge")
+HOLDERS = ("graph", "nodes", "edges")  # of such elements; there may be graphs in nodes
 
 
 class XmlGraph(GraphSource):
@@ -75,20 +77,25 @@ class XmlGraph(GraphSource):
         self.counters[UNLISTED] += len(self._values) - listed
 
     def _go_through(self, stream: BinaryIO) -> None:
-        above: list[XmlElement] = []
+        above = [(ElementTree.Element(""), False)]  # each with whether its contents are wanted
+        outer: list[bool] = []  # the direction of the graphs around this one
         for event, element in ElementTree.iterparse(stream, events=("start", "end")):
             tag = element.tag.rpartition("}")[2]
             if event == "start":
-                above.append(element)
+                is_inside = above[-1][1] and tag not in HOLDERS
+                above.append((element, tag in TAKEN or is_inside))
                 if tag == "graph":
+                    outer.append(self._undirected)
                     self._begin(element)
                 continue
             above.pop()
-            if tag in ("node", "edge", "key", "attribute", "hyperedge"):
-                if above and above[-1].get("class") != "edge":
-                    self._take(tag, element)
-                if above:
-                    above[-1].remove(element)  # so that memory has what was taken, alone
+            parent, is_wanted = above[-1]
+            if tag in TAKEN and len(above) > 1 and parent.get("class") != "edge":
+                self._take(tag, element)
+            elif tag == "graph":
+                self._undirected = outer.pop()
+            if not is_wanted:
+                del parent[:]  # so that memory has what was taken, alone
 
     def _begin(self, graph: XmlElement) -> None:
         way = graph.get("edgedefault") or graph.get("defaultedgetype")

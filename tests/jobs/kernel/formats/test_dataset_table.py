@@ -65,3 +65,15 @@ def test_a_column_more_reaches_every_reader(tmp_path: Path) -> None:
     assert "weight" in longer.expected
     assert tuple(Fold._fields) == tuple(datasets.FOLDS.columns)
     assert datasets.CAPTURES.columns["offset"] == "int64" and Capture._fields[7] == "offset"
+
+
+@pytest.mark.parametrize(
+    "name", ["it's", "both ' and \"", "a\\b", "a\u00a0b", "a\u00adb", "a\nb", "[a]"]
+)
+def test_files_of_any_name_are_read(name: str, tmp_path: Path) -> None:
+    part = tmp_path / name
+    part.write_bytes(b"0 org,example)/\n")
+    (row,) = duckdb.sql(
+        f"SELECT * FROM {text_table(datasets.MAP, [part, part])} LIMIT 1"
+    ).fetchall()
+    assert row[1] == "org,example)/"

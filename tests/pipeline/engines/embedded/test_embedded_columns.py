@@ -16,8 +16,10 @@ from support.inputs.samples import made_captures, made_links
 
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.formats.lines import format_capture, parse_capture
+from crawlrank.jobs.kernel.formats.rows import AnchorRun
 from crawlrank.pipeline.engines.embedded import columns
 from crawlrank.pipeline.engines.embedded.columns import (
+    AnchorsWriter,
     CapturesWriter,
     LinksWriter,
     capture_blocks,
@@ -161,3 +163,16 @@ def test_files_that_are_no_part_are_named(tmp_path: Path) -> None:
     pq.write_table(pa.table({"target": ["a"], "hop": ["L"]}), path)
     with pytest.raises(BadInput, match="no column source; expected columns target, source, hop"):
         list(link_blocks(path))
+
+
+@pytest.mark.parametrize("passing", [False, True])
+def test_words_of_links_that_lead_nowhere_are_no_row(passing: bool, tmp_path: Path) -> None:
+    path, nowhere = tmp_path / "words", AnchorRun([b"", b"b"], b"a", b"Write to me\n\n", b"-")
+    with AnchorsWriter(path, passing=passing) as anchors:
+        anchors.add(nowhere)
+    assert anchors.rows == 0
+    if passing:
+        path, part = tmp_path / "whole", path
+        with AnchorsWriter(path) as anchors:
+            anchors.append(part)
+    assert pq.read_table(path).num_rows == 0

@@ -322,6 +322,8 @@ def test_a_crawl_there_and_back(tmp_path: Path) -> None:
         (("zetak=3", "zetak=0"), "zetak=0"),
         (("windowsize=7", "windowsize=999999"), "windowsize=999999"),
         (("arcs=", "arcs=9"), "as its properties say"),
+        (("arcs=", "arcs=1\n#"), "no list of targets"),  # the first list has more
+        (("minintervallength=4", f"minintervallength={10**18 - 1}"), "minintervallength=9999"),
         (("nodes=60", "nodes=61"), "no list of targets"),
     ],
 )

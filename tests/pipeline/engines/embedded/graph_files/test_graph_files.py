@@ -22,6 +22,7 @@ from scipy.io import mmwrite
 from scipy.sparse import coo_matrix
 from support.crawls import crawlrank, ok
 from support.drawing import examples
+from support.growth import assert_linear
 from support.paths import LOOPBACK
 from support.runs import finished
 
@@ -506,3 +507,27 @@ def test_damaged_files_are_read_or_refused(tmp_path: Path) -> None:
             except BadInput:
                 refused += 1
     assert refused
+
+
+@pytest.mark.parametrize("around", ["{}", "<edge source='0' target='1'><data>{}</data></edge>"])
+def test_elements_that_nobody_reads_take_linear_time(around: str, tmp_path: Path) -> None:
+    path = tmp_path / "graph.graphml"
+
+    def read(size: int) -> None:
+        count = size // 30
+        nodes = "".join(f"<node id='{number}'/>" for number in range(count))
+        path.write_text(f"<graphml><graph>{around.format('<d/>' * count)}{nodes}</graph></graphml>")
+        assert crawlrank_of_python.degree(path).nodes == count
+
+    assert_linear(read, 2**19)
+
+
+def test_a_graph_in_a_node_has_a_direction_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "graph.graphml"
+    inner = "<graph edgedefault='undirected'><node id='c'/><edge source='c' target='a'/></graph>"
+    path.write_text(
+        f"<graphml><graph edgedefault='directed'><node id='a'>{inner}</node><node id='b'/>"
+        "<edge source='a' target='b'/></graph></graphml>"
+    )
+    degrees = crawlrank_of_python.degree(path)
+    assert (degrees.edges, [*degrees.scores]) == (3, [1, 1, 1])  # c to a and back, a to b
