@@ -121,7 +121,7 @@ class RankingResult:
     def __getitem__(self, label: Any) -> float:
         """The score of a node, by its label. Raises BadInput for a node that is not there."""
         known = self._ids.get(label) if self.labels is not None else label
-        if known is None or not 0 <= known < self.nodes:
+        if not isinstance(known, int | np.integer) or not 0 <= known < self.nodes:
             raise BadInput("graph", f"no node {label!r}", "the label of a node")
         return float(self.scores[known])
 
@@ -340,7 +340,7 @@ def _unweighted(graph: Any, nodes: int | None) -> InputGraph:
 
 def _solving(tolerance: float, iterations: int | None, max_rounds: int, threads: int) -> _Solving:
     """Raises BadInput for numbers that the options of the command refuse."""
-    if not tolerance > 0:
+    if not isinstance(tolerance, int | float) or not tolerance > 0:
         raise BadInput("tolerance", f"{tolerance}", "a number above 0")
     counts = {"iterations": iterations, "max_rounds": max_rounds, "threads": threads}
     for name, count in counts.items():

@@ -232,6 +232,9 @@ def test_results_say_what_they_are() -> None:
     assert crawlrank.hits(random_graph(2)).table().column_names == ["node", "score", "hubs"]
     with pytest.raises(crawlrank.BadInput, match="no node 'z'"):
         result["z"]
+    for label in ("a", 1.5, -1):
+        with pytest.raises(crawlrank.BadInput, match="no node "):
+            crawlrank.pagerank(EDGES)[label]
 
 
 NAN = float("nan")
@@ -266,6 +269,7 @@ FAULTS: dict[str, tuple[Any, dict[str, Any], str]] = {
     "nodes of a matrix": (sp.csr_matrix((2, 2)), {"nodes": 3}, "Leave nodes out"),
     "another object": ({"a": ["b"]}, {}, "type dict; expected a scipy.sparse"),
     "tolerance": (EDGES, {"tolerance": 0}, "tolerance: 0; expected a number above 0"),
+    "a tolerance in words": (EDGES, {"tolerance": "1"}, "tolerance: 1; expected a number above 0"),
     "no rounds": (EDGES, {"max_rounds": 0}, "max_rounds: 0; expected a whole number"),
     "iterations": (EDGES, {"iterations": 1.5}, "iterations: 1.5; expected a whole number"),
 }
