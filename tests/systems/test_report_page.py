@@ -300,14 +300,19 @@ def test_search_for_markup_finds_text(browser: Browser, reports: dict[str, Path]
         rows = shown.page.locator("#best-pages tbody tr")
         pages = document_of(reports["hostile"])["scores"]["best"]
         named = [
-            " ".join([row["uri"], *(link["uri"] for link in row["why"]), row["title"] or ""])
+            " ".join(
+                [
+                    *(row["uri"], row["title"] or ""),
+                    *(link["uri"] for link in row["why"]),
+                    *(text["words"] for text in row["anchor_texts"] or ()),
+                ]
+            )
             for row in pages
         ]
         for text in (SCRIPT, "&section=3", "§", "&lt;b&gt;", "javascript:"):
             search.fill(text)
-            shown.page.wait_for_timeout(500)
             expected = sum(text.lower() in names.lower() for names in named)
-            assert rows.filter(has_text="http").count() == expected, text
+            awaited(lambda: rows.filter(has_text="http").count() == expected, text)  # noqa: B023
             assert (expected > 0) == (text not in ("§", "javascript:")), text
         assert shown.page.title().startswith("Crawl report")
         shown.require_silence()
@@ -357,9 +362,9 @@ def test_search_and_order_of_ten_thousand_rows(browser: Browser, large: Path) ->
             f"{row['position']:,}" for row in by_links[:25]
         ]
         shown.page.get_by_label("Search in this table").first.fill("host13.example/0")
-        shown.page.wait_for_timeout(500)
         matching = [row for row in by_links if "host13.example/0" in row["uri"]]
-        assert f"of {len(matching)} " in shown.page.inner_text("#best-pages_wrapper .dt-info")
+        info, counted = "#best-pages_wrapper .dt-info", f"of {len(matching)} "
+        awaited(lambda: counted in shown.page.inner_text(info), counted)
         assert [row[0] for row in first_rows(shown, 3)] == [
             f"{row['position']:,}" for row in matching[:3]
         ]
@@ -383,15 +388,13 @@ def test_all_of_it_by_keyboard(browser: Browser, reports: dict[str, Path]) -> No
         assert order.get_attribute("aria-sort") == "descending"
         page.locator("#best-pages_wrapper .dt-paging button", has_text="2").first.focus()
         page.keyboard.press("Enter")
-        page.wait_for_timeout(100)
-        focused = page.evaluate("document.activeElement.closest('.dt-paging')?.textContent")
-        assert focused
+        focused = "document.activeElement.closest('.dt-paging')?.textContent"
+        awaited(lambda: page.evaluate(focused), "a focus")
         page.get_by_label("Search in this table").first.focus()
         page.keyboard.type("library")
-        page.wait_for_timeout(500)
         matching = page.locator("#best-pages tbody tr")
-        assert matching.count()
-        assert matching.count() == matching.filter(has_text="library").count()
+        named = matching.filter(has_text="library")
+        awaited(lambda: 0 < matching.count() == named.count(), "a search")
         page.locator("details summary").first.focus()
         page.keyboard.press("Enter")
         assert page.locator("details").first.get_attribute("open") is not None
@@ -423,9 +426,8 @@ def test_without_scripts_the_numbers_are_there(browser: Browser, reports: dict[s
 def test_printed(browser: Browser, reports: dict[str, Path]) -> None:
     with opened(browser, reports["crawl-2"], width=760) as shown:
         shown.page.emulate_media(media="print")
-        shown.page.wait_for_timeout(500)  # for charts of another width
         assert not shown.page.locator("nav[aria-label=Sections]").is_visible()
-        assert overflow(shown.page) <= 0
+        awaited(lambda: overflow(shown.page) <= 0, "charts of another width")
         assert shown.page.pdf().startswith(b"%PDF")
 
 
