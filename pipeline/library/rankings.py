@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -340,7 +341,7 @@ def _unweighted(graph: Any, nodes: int | None) -> InputGraph:
 
 def _solving(tolerance: float, iterations: int | None, max_rounds: int, threads: int) -> _Solving:
     """Raises BadInput for numbers that the options of the command refuse."""
-    if not isinstance(tolerance, int | float) or not tolerance > 0:
+    if not isinstance(tolerance, Real) or not tolerance > 0:
         raise BadInput("tolerance", f"{tolerance}", "a number above 0")
     counts = {"iterations": iterations, "max_rounds": max_rounds, "threads": threads}
     for name, count in counts.items():

@@ -232,6 +232,7 @@ def test_results_say_what_they_are() -> None:
     assert crawlrank.hits(random_graph(2)).table().column_names == ["node", "score", "hubs"]
     with pytest.raises(crawlrank.BadInput, match="no node 'z'"):
         result["z"]
+    assert crawlrank.pagerank(EDGES, tolerance=np.float32(1e-6)).converged
     for label in ("a", 1.5, -1):
         with pytest.raises(crawlrank.BadInput, match="no node "):
             crawlrank.pagerank(EDGES)[label]

@@ -97,7 +97,9 @@ def convert_graph(
     Raises BadInput for what is no graph, and for an edge whose node is not listed.
     """
     source, where, room = source_of(paths), ", ".join(map(str, paths)), budget // HALF
-    if source.numbered is not None:
+    if source.numbered == 0:
+        raise BadInput(where, "no node", "at least one edge")
+    if source.numbered:
         return GRAPH, _convert_numbers(source, source.numbered, output, budget, threads)
     with database(output, budget=room, threads=threads) as (db, _):
         _read(db, source, where)

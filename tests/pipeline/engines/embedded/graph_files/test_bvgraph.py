@@ -335,6 +335,12 @@ def test_properties_that_are_refused(change: tuple[str, str], why: str, tmp_path
     assert said.code == 3 and why in said.err.replace("\n", " "), said
 
 
+def test_a_graph_without_nodes(tmp_path: Path) -> None:
+    path = written(tmp_path, [], Encoder(7, 4, 3, {}, 4))
+    said = crawlrank("run", path, "--work", tmp_path / "work")
+    assert said.code == 3 and "no node; expected at least one edge" in said.err, said
+
+
 def test_a_graph_that_is_cut(tmp_path: Path) -> None:
     path = written(tmp_path, similar_lists(4), Encoder(7, 4, 3, {}, 4))
     path.write_bytes(path.read_bytes()[:-20])
