@@ -336,7 +336,7 @@ class _Extraction:
         self, record: Record, links_of: Callable[[Record], Iterable[LinkRun | AnchorRun | Damage]]
     ) -> list[LinkRun | AnchorRun | Damage]:
         """The links of a record or, if a parser fails on them, damage instead of all of them."""
-        before = dict(self._counters)
+        before, mark = dict(self._counters), self._links.mark()
         try:
             return list(links_of(record))
         except Exception as error:
@@ -344,6 +344,7 @@ class _Extraction:
                 raise
             self._counters.clear()
             self._counters.update(before)
+            self._links.back_to(mark)
             return [self.counted(Damage(record.offset, "failed", words(error)))]
 
     def _links_of(self, uri: bytes, record: Record) -> list[LinkRun | AnchorRun | Damage]:

@@ -55,6 +55,7 @@ LinkGroup = tuple[list[bytes], str, str, bool, list[bytes] | None]
 # of groups: targets, b"" for none, words, and words around if they are asked for
 WordsOfLinks = list[tuple[list[bytes], LinkWords, LinkWords]]
 NO_WORDS = LinkWords(b"", 0)
+Mark = tuple[dict[str, dict[bytes, None]], dict[str, int]]  # targets by hop, and how many they are
 
 
 def html_links(
@@ -314,6 +315,20 @@ class PageLinks:
         self._kinds, self._left_out = {}, False
         if self._timestamps:
             self._timestamp = timestamp.encode() or UNKNOWN
+
+    def mark(self) -> Mark:
+        """What is known by now, for `back_to`."""
+        return self._targets, {hop: len(targets) for hop, targets in self._targets.items()}
+
+    def back_to(self, mark: Mark) -> None:
+        """Forget the links since this mark, which are left out."""
+        targets, sizes = mark
+        if self._targets is not targets:  # of a page that has begun since
+            self.begin(b"", "")
+            return
+        for hop, known in targets.items():
+            while len(known) > sizes.get(hop, 0):
+                known.popitem()
 
     def add(self, source: bytes, groups: Iterable[LinkGroup], origin: str) -> list[LinkRun]:
         """The new links of these groups; origin: a document's name, `header` or `metadata`."""

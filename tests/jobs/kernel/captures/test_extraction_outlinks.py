@@ -53,6 +53,26 @@ def test_outlinks_where_there_is_no_html() -> None:
     assert targets(missing + metadata(1)) == targets(metadata(1) + missing) == []
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_links_that_are_left_out_hide_no_others(
+    first: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those in the header of a feed that makes the parser fail, and what Heritrix lists."""
+
+    def failing(*_: object, **__: object) -> None:
+        raise KeyError("a feed that nobody thought of")
+
+    header, body = "Link: <line>; rel=next\r\n", b'{"version": "https://jsonfeed.org/version/1"}'
+    feed = response(200, body, header, extra=ID.format(1)).replace(b"text/html", b"text/json")
+    listed = metadata(1, body=b"outlink: http://h/line X link/@href\r\n")
+    data = plain((feed, listed)[:: -1 if first else 1])
+    assert targets(data, links="all") == [("http://h/line", "X")]
+    monkeypatch.setattr("json.loads", failing)
+    assert targets(data, links="all") == [("http://h/line", "X")]
+    counters = extracted(data, links="all")[3]
+    assert (counters["damage.failed"], counters["dropped.duplicate"]) == (1, 0)
+
+
 def test_metadata_waits_for_its_capture_with_bounds() -> None:
     waiting = [metadata(n, f"http://h/{n}") for n in range(1500)]
     links, _, _, counters = extracted(plain([*waiting, HTML_AND_LINES[0]]))
