@@ -28,7 +28,7 @@ from crawlrank.pipeline.cli.commands import COMMANDS, GROUPS, PURPOSES, REMOVED,
 from crawlrank.pipeline.cli.interruption import ARGUMENTS, Interruption
 from crawlrank.pipeline.cli.parameters.command import HELP
 from crawlrank.pipeline.cli.parameters.words import renamed
-from crawlrank.pipeline.terminal import buffer_output, escape_unwritable, outlive_reader, printable
+from crawlrank.pipeline.terminal import escape_unwritable, name_output, outlive_reader, printable
 from crawlrank.pipeline.terminal.streams import give_up, give_up_unwritten, reader_has_left
 
 INTERRUPTED = "interrupted; what was finished is kept"
@@ -93,7 +93,7 @@ class CommandGroup(LazyGroup):
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         kwargs["standalone_mode"] = False
-        buffer_output()
+        name_output()
         escape_unwritable()
         outlive_reader()
         interruption, fault = Interruption(), ""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from crawlrank.pipeline.terminal.streams import (
-    buffer_output,
     escape_unwritable,
+    name_output,
     outlive_reader,
     width_of,
 )
@@ -13,8 +13,8 @@ from crawlrank.pipeline.terminal.text import printable
 
 __all__ = [
     "TextTable",
-    "buffer_output",
     "escape_unwritable",
+    "name_output",
     "outlive_reader",
     "printable",
     "width_of",

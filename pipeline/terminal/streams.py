@@ -7,7 +7,7 @@ import io
 import os
 import select
 import sys
-from typing import TYPE_CHECKING, Any, TextIO, cast
+from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -29,14 +29,28 @@ def width_of(stream: TextIO) -> int | None:
         return USUAL
 
 
-def buffer_output() -> None:
-    """Give standard output a buffer where Python was told to have none (PYTHONUNBUFFERED): without
-    one, a write may be cut short, and nobody is told. Each line is written when it ends."""
-    is_own, stream = sys.stdout is sys.__stdout__, cast(Any, sys.stdout)
-    if is_own and isinstance(getattr(stream, "buffer", None), io.RawIOBase):
-        raw = io.FileIO(stream.fileno(), "w", closefd=False)
+class _Output(io.FileIO):
+    """Standard output, whose errors name it."""
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        try:
+            return super().write(data)
+        except OSError as error:
+            error.filename = "standard output"
+            raise
+
+
+def name_output() -> None:
+    """Let errors of standard output name it. It gets a buffer where Python was told to have none
+    (PYTHONUNBUFFERED), and each line is written when it ends then: without a buffer a write may be
+    cut short, and nobody is told."""
+    stream = sys.stdout
+    if stream is sys.__stdout__ and isinstance(stream, io.TextIOWrapper):
+        by_line = stream.line_buffering or stream.write_through
+        stream.flush()
+        raw = _Output(stream.fileno(), "w", closefd=False)
         sys.stdout = io.TextIOWrapper(
-            io.BufferedWriter(raw), stream.encoding, stream.errors, line_buffering=True
+            io.BufferedWriter(raw), stream.encoding, stream.errors, line_buffering=by_line
         )
 
 

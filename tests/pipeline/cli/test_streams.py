@@ -146,4 +146,4 @@ def test_output_that_is_not_written_is_told(
     (tmp_path / "few-bytes").write_bytes(b" " * 1000)  # of 1,024
     done = in_shell(f"ulimit -f 1; {line}", tmp_path, archive(), COMMAND)
     assert (done.returncode, len(done.stderr.splitlines())) == (code, 1), done.stderr
-    assert done.stderr.startswith("crawlrank: ")
+    assert done.stderr.startswith("crawlrank: standard output: ")
