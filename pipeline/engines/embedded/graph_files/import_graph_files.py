@@ -53,6 +53,7 @@ from crawlrank.pipeline.workfolder.manifest import (
 
 ENDS = "(SELECT source AS id FROM edges UNION ALL SELECT target FROM edges)"
 LISTED = f"SELECT DISTINCT id, id AS label FROM {ENDS}"
+LOST = "SELECT count(*) FROM edges WHERE NOT (source IN ({nodes}) AND target IN ({nodes}))"
 UNLISTED = f"SELECT id FROM {ENDS} WHERE id NOT IN (SELECT id FROM named) LIMIT 1"
 TWICE = "SELECT {name} FROM named GROUP BY {name} HAVING count(*) > 1 LIMIT 1"
 ARE_URIS = "SELECT bool_and(regexp_matches(label, '^[hH][tT][tT][pP][sS]?://')) FROM named"
@@ -66,6 +67,7 @@ EDGES = """
 """
 KEYED = pa.schema([(name, pa.string()) for name in ("id", "label", "key")])
 LOOPS = "edges of a node to itself"
+OF_DROPPED = "edges of dropped nodes"
 HALF = 2  # of the budget is the database's
 
 
@@ -113,6 +115,9 @@ def convert_graph(
             db.execute("CREATE TABLE keyed AS SELECT id, label, label AS key FROM named")
         db.execute(NODES)
         counters = _write_graph(db, output, where, room, threads)
+        if dropped:
+            query = LOST.format(nodes="SELECT id FROM nodes")
+            (counters[OF_DROPPED],) = db.execute(query).fetchall()[0]
         if are_uris:
             _write_links(db, output)
     nodes = counters.pop("nodes")

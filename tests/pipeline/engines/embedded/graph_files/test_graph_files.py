@@ -357,6 +357,14 @@ def test_what_xml_leaves_out_is_counted(tmp_path: Path) -> None:
         assert words in said.err, said.err
 
 
+def test_edges_of_dropped_nodes_are_counted(tmp_path: Path) -> None:
+    path, good = tmp_path / "a.csv", "http://a.example/"
+    path.write_text(f"source,target\n{good},{good}b\n{good}b,http://\nhttp://,{good}\n")
+    said = ok("run", path, "--work", tmp_path / "work", "--no-validate")
+    for words in ("edges of dropped nodes 2 ", "dropped.invalid 1 "):
+        assert words in " ".join(said.err.split()), said.err
+
+
 def test_odd_labels_come_back(tmp_path: Path) -> None:
     """From lists of edges and from BVGraphs. No line can have a label with a line end."""
     labels = ["#hash", "%percent", '"quoted"', "a\ttab", 'in"side', " blanks ", "a,comma", "plain"]
