@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import click
 
 from crawlrank.jobs.kernel.errors import CrawlrankError
-from crawlrank.jobs.kernel.machine.shortage import shortage_of
+from crawlrank.jobs.kernel.machine.shortage import naming_shortages
 from crawlrank.pipeline.cli.commands import loaded
 from crawlrank.pipeline.cli.interruption import ARGUMENTS
 from crawlrank.pipeline.cli.parameters.calls import CALL, ProgramCall
@@ -160,18 +160,13 @@ def _texts(value: Any, *, several: bool) -> list[str]:
 @contextlib.contextmanager
 def _errors() -> Iterator[None]:
     """Errors of the command line as exceptions of the library."""
-    try:
-        yield
-    except click.ClickException as error:
-        raise WrongUsage(error.format_message()) from error
-    except click.Abort:
-        raise KeyboardInterrupt from None
-    except (CrawlrankError, KeyboardInterrupt):
-        raise
-    except Exception as error:
-        if shortage := shortage_of(error):
-            raise shortage from error
-        raise
+    with naming_shortages():
+        try:
+            yield
+        except click.ClickException as error:
+            raise WrongUsage(error.format_message()) from error
+        except click.Abort:
+            raise KeyboardInterrupt from None
 
 
 @contextlib.contextmanager

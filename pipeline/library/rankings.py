@@ -30,6 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.machine.shortage import naming_shortages
 from crawlrank.pipeline.data.graph import Floats
 from crawlrank.pipeline.data.memory import half_of_machine
 from crawlrank.pipeline.library.input_graphs import InputGraph, input_graph
@@ -156,6 +157,7 @@ class RankingResult:
 
 
 NodeWeights = Mapping[Any, float] | npt.ArrayLike
+MOST_SEED = 2**63 - 1
 SHOWN = ("hubs", "reach", "closeness")  # columns of a solution that a result has
 NEUTRAL_RELEVANCE = METHODS["opic-hits"].unnamed
 
@@ -167,6 +169,7 @@ class _Solving(NamedTuple):
     threads: int
 
 
+@naming_shortages()
 def pagerank(
     graph: Any,
     *,
@@ -201,6 +204,7 @@ def pagerank(
     return _ranked("site", given, solving, sites=sites)
 
 
+@naming_shortages()
 def personalized(
     graph: Any,
     weights: NodeWeights,
@@ -222,6 +226,7 @@ def personalized(
     return _ranked("personalized", given, solving, weights=column)
 
 
+@naming_shortages()
 def trustrank(
     graph: Any,
     seeds: Iterable[Any],
@@ -242,6 +247,7 @@ def trustrank(
     return _ranked("trustrank", given, solving, weights=column)
 
 
+@naming_shortages()
 def hits(
     graph: Any,
     *,
@@ -266,6 +272,7 @@ def hits(
     return _ranked("hits", given, solving, weights=column, perturb=perturb)
 
 
+@naming_shortages()
 def opic(
     graph: Any,
     *,
@@ -280,6 +287,7 @@ def opic(
     return _ranked("opic", given, _solving(tolerance, iterations, max_rounds, 1))
 
 
+@naming_shortages()
 def opic_hits(
     graph: Any,
     *,
@@ -300,12 +308,14 @@ def opic_hits(
     return _ranked("opic-hits", given, solving, weights=column)
 
 
+@naming_shortages()
 def degree(graph: Any, *, nodes: int | None = None) -> RankingResult:
     """Indegree: the number of nodes that link to each node. Exact."""
     given = _unweighted(graph, nodes)
     return _ranked("degree", given, _Solving(Stop(), 1))
 
 
+@naming_shortages()
 def harmonic(
     graph: Any,
     *,
@@ -324,8 +334,9 @@ def harmonic(
     graphs. seed: of its hash. max_rounds: the longest path that it may find.
     """
     given = _unweighted(graph, nodes)
-    if log2m is not None and log2m not in range(LEAST_LOG2M, MOST_LOG2M + 1):
-        raise BadInput("log2m", f"{log2m}", f"a number from {LEAST_LOG2M} to {MOST_LOG2M}")
+    if log2m is not None:
+        log2m = _whole("log2m", log2m, LEAST_LOG2M, MOST_LOG2M)
+    seed = _whole("seed", seed, 0, MOST_SEED)
     solving = _solving(Stop.tolerance, None, max_rounds, threads)
     return _ranked("harmonic", given, solving, log2m=log2m, seed=seed)
 
@@ -342,12 +353,24 @@ def _unweighted(graph: Any, nodes: int | None) -> InputGraph:
 def _solving(tolerance: float, iterations: int | None, max_rounds: int, threads: int) -> _Solving:
     """Raises BadInput for numbers that the options of the command refuse."""
     if not isinstance(tolerance, Real) or not tolerance > 0:
-        raise BadInput("tolerance", f"{tolerance}", "a number above 0")
-    counts = {"iterations": iterations, "max_rounds": max_rounds, "threads": threads}
-    for name, count in counts.items():
-        if count is not None and (isinstance(count, bool) or int(count) != count or count < 1):
-            raise BadInput(name, f"{count}", "a whole number of at least 1")
-    return _Solving(Stop(iterations, tolerance, max_rounds), threads)
+        raise BadInput("tolerance", _shown(tolerance), "a number above 0")
+    if iterations is not None:
+        iterations = _whole("iterations", iterations, 1)
+    stop = Stop(iterations, tolerance, _whole("max_rounds", max_rounds, 1))
+    return _Solving(stop, _whole("threads", threads, 1))
+
+
+def _whole(name: str, value: Any, least: int, most: int | None = None) -> int:
+    """Raises BadInput for what is no whole number within these bounds."""
+    is_whole = isinstance(value, Real) and not isinstance(value, bool) and value % 1 == 0
+    if is_whole and least <= value and (most is None or value <= most):
+        return int(value)
+    bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
+    raise BadInput(name, _shown(value), f"a whole number {bounds}")
+
+
+def _shown(value: Any) -> str:
+    return f"{value}" if isinstance(value, Real) else f"{value!r:.60}"
 
 
 def _optional_weights(
@@ -360,7 +383,7 @@ def _node_weights(name: str, given: NodeWeights, graph: InputGraph, missing: flo
     """float64[N]. Raises BadInput for labels that are not in the graph, and for other lengths."""
     count = graph.csr.nodes
     if not isinstance(given, Mapping):
-        column = np.asarray(given, np.float64)
+        column = _number(name, given)
         if column.shape != (count,):
             raise BadInput(name, f"an array of the shape {column.shape}", f"({count},)")
         return _finite(name, column)
@@ -370,8 +393,16 @@ def _node_weights(name: str, given: NodeWeights, graph: InputGraph, missing: flo
     for label, weight in given.items():
         if label not in ids:
             raise BadInput(f"{name}[{label!r}]", "no node of the graph", "the label of a node")
-        column[ids[label]] = weight
+        column[ids[label]] = _number(f"{name}[{label!r}]", weight)
     return _finite(name, column)
+
+
+def _number(name: str, given: Any) -> npt.NDArray[np.float64]:
+    """A number, or several. Raises BadInput for anything else."""
+    try:
+        return np.asarray(given, np.float64)
+    except (TypeError, ValueError):
+        raise BadInput(name, _shown(given), "a finite number of at least 0") from None
 
 
 def _finite(name: str, column: Floats) -> Floats:

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from crawlrank.jobs.kernel.errors import Shortage
+from crawlrank.jobs.kernel.errors import CrawlrankError, Shortage
 
 LEFT = 32 << 20  # bytes of addresses; an unexplained failure with fewer left is for want of them
 ELSEWHERE = "Make room, or write elsewhere."
@@ -106,6 +106,18 @@ def shortage_of(error: BaseException, where: str = "") -> Shortage | None:
     if _unexplained(error):
         return _shortage(MEMORY, where, _words(error))
     return None
+
+
+@contextlib.contextmanager
+def naming_shortages() -> Iterator[None]:
+    """Raise Shortage in place of an error that shows one."""
+    try:
+        yield
+    except Exception as error:
+        shortage = None if isinstance(error, CrawlrankError) else shortage_of(error)
+        if shortage is None:
+            raise
+        raise shortage from error
 
 
 def with_folder(shortage: Shortage, folders: Iterable[Path]) -> Shortage:

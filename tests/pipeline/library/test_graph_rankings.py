@@ -270,8 +270,14 @@ FAULTS: dict[str, tuple[Any, dict[str, Any], str]] = {
     "nodes of a matrix": (sp.csr_matrix((2, 2)), {"nodes": 3}, "Leave nodes out"),
     "another object": ({"a": ["b"]}, {}, "type dict; expected a scipy.sparse"),
     "tolerance": (EDGES, {"tolerance": 0}, "tolerance: 0; expected a number above 0"),
-    "a tolerance in words": (EDGES, {"tolerance": "1"}, "tolerance: 1; expected a number above 0"),
+    "a tolerance in words": (
+        EDGES,
+        {"tolerance": "1"},
+        "tolerance: '1'; expected a number above 0",
+    ),
     "no rounds": (EDGES, {"max_rounds": 0}, "max_rounds: 0; expected a whole number"),
+    "iterations in words": (EDGES, {"iterations": "ten"}, "iterations: 'ten'; expected a whole"),
+    "iterations without end": (EDGES, {"iterations": np.inf}, "iterations: inf; expected a whole"),
     "iterations": (EDGES, {"iterations": 1.5}, "iterations: 1.5; expected a whole number"),
 }
 
@@ -291,6 +297,8 @@ def test_bad_weights_of_nodes_are_refused() -> None:
         ({0: -1}, "weights, node 0: -1"),
         ([1, 2], r"shape \(2,\); expected \(7,\)"),
         ({}, "0 for all nodes"),
+        ({0: "x"}, r"weights\[0\]: 'x'; expected a finite number"),
+        (["x"] * 7, "weights: .*'x'.*; expected a finite number"),
     ):
         with pytest.raises(crawlrank.BadInput, match=message):
             crawlrank.personalized(EDGES, weights)
@@ -298,6 +306,15 @@ def test_bad_weights_of_nodes_are_refused() -> None:
         crawlrank.hits((*EDGES, np.ones(8)))
     with pytest.raises(crawlrank.BadInput, match="relevance of 2"):
         crawlrank.hits(EDGES, relevance={0: 2})
+
+
+def test_a_machine_without_memory_is_a_shortage() -> None:
+    class Full(dict[int, float]):
+        def items(self) -> Any:
+            raise MemoryError
+
+    with pytest.raises(crawlrank.Shortage, match="out of memory"):
+        crawlrank.personalized(EDGES, Full())
 
 
 def test_harmonic_centrality_is_that_of_networkx_and_igraph() -> None:
@@ -321,6 +338,11 @@ def test_harmonic_centrality_may_be_estimated() -> None:
     assert estimated.scores == pytest.approx(exact.scores, rel=estimated.eta)
     assert estimated.scores.tolist() != crawlrank.harmonic(graph, log2m=12).scores.tolist()
     assert estimated.converged
-    with pytest.raises(crawlrank.BadInput, match="log2m: 5; expected a number from 6 to 14"):
-        crawlrank.harmonic(graph, log2m=5)
+    for options, message in (
+        ({"log2m": 5}, "log2m: 5; expected a whole number from 6 to 14"),
+        ({"seed": 2**70}, f"seed: {2**70}; expected a whole number from 0 to"),
+        ({"seed": "a"}, "seed: 'a'; expected a whole number from 0 to"),
+    ):
+        with pytest.raises(crawlrank.BadInput, match=message):
+            crawlrank.harmonic(graph, **options)  # type: ignore[arg-type]
     assert not crawlrank.harmonic(graph, log2m=8, max_rounds=2).converged
