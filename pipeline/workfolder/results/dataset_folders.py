@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import os
+import re
 import shutil
 import tempfile
 import zlib
@@ -39,6 +41,7 @@ from crawlrank.pipeline.workfolder.rankings import require_current
 from crawlrank.pipeline.workfolder.work_folder import OF_RANKING
 
 EXTRACT, ARCHIVES = "extract-links", "archives"
+_STRAY = re.compile("[\udc80-\udcff]").search  # a byte that is not UTF-8
 AGAIN = "Run `crawlrank run` again with the same archives and options: it makes it anew."
 RANK_AGAIN = "Run `crawlrank rank` again with the same --name and options: it makes it anew."
 
@@ -195,7 +198,12 @@ class DatasetFolders:
         if not original.exists():
             raise self._missing(str(original), dataset)
         self._compare(dataset)
-        folder.symlink_to(original.absolute())
+        if original.is_dir() and any(_STRAY(part.name) for part in original.iterdir()):
+            folder.mkdir()
+            for part in original.absolute().iterdir():
+                (folder / _in_utf8(part.name)).symlink_to(part)
+        else:
+            folder.symlink_to(original.absolute())
         self._origins[folder] = str(original)
 
     def _bring(self, dataset: str, data: str, folder: Path) -> None:
@@ -208,6 +216,8 @@ class DatasetFolders:
             self._compare(dataset)
             for location in locations:
                 download(location, folder)
+            for part in filter(lambda part: _STRAY(part.name), [*folder.iterdir()]):
+                part.rename(folder / _in_utf8(part.name))
         except (OSError, RuntimeError) as error:  # clients of stores raise both
             if isinstance(error, OSError) and error.errno in FULL:
                 raise OSError(error.errno, error.strerror, str(folder)) from error
@@ -255,6 +265,11 @@ class DatasetFolders:
         for folder, origin in self._origins.items():
             text = text.replace(str(folder), origin)
         return text
+
+
+def _in_utf8(name: str) -> str:
+    """The name of a part for DuckDB, which takes names in UTF-8 only."""
+    return "".join(f"%{os.fsencode(c).hex()}" if _STRAY(c) else c for c in name)
 
 
 def _is_damage(error: Exception) -> bool:

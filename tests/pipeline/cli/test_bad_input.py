@@ -184,6 +184,23 @@ def test_any_names_of_archives(tmp_path: Path) -> None:
     assert run("odd", NAMES) == run("usual", [str(n) for n in range(len(NAMES))])
 
 
+@pytest.mark.parametrize(
+    "more", [(), pytest.param(INLINE, marks=pytest.mark.slow)], ids=["embedded", "inline"]
+)
+def test_any_names_of_archives_in_a_finished_run(more: tuple[str, ...], tmp_path: Path) -> None:
+    """Commands that read its datasets take all names."""
+    paths = [tmp_path / f"{name}.warc" for name in NAMES]
+    for number, path in enumerate(paths):
+        write_warc(path, {f"http://a.example/{number}": ["/0", f"/{number + 1}"]})
+    work, table = tmp_path / "work", tmp_path / "pages.csv"
+    ok("run", *paths, "--work", work, "--iterations", 2, "--no-validate", "--quiet", *more)
+    ok("export", work, "--output", table)
+    captured = [line for line in table.read_text().splitlines() if ",200," in line]
+    assert len(captured) == len(NAMES)
+    ok("explain", work, "http://a.example/0")
+    ok("report", work, "--output", tmp_path / "report.html")
+
+
 @pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize(
