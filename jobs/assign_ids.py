@@ -30,6 +30,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from crawlrank.jobs.kernel.captures.choosing import NOTHING_LEFT
 from crawlrank.jobs.kernel.formats.lines import parse_link_or_uri_row
 from crawlrank.jobs.kernel.formats.order import KeySample, split_points
 from crawlrank.jobs.kernel.formats.rows import CanonicalLink, UriRow
@@ -56,7 +57,9 @@ class NodesJob(Job):
         every = self.options.nodes == "all"
         if isinstance(row, UriRow):
             return (row.key,) if every else ()
-        return tuple(row) if every else (row.target_key,)
+        if not every or row.source_key in NOTHING_LEFT:  # what is gone is no page
+            return (row.target_key,)
+        return tuple(row)
 
 
 class NumberingJob(NodesJob):

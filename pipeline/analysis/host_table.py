@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -122,7 +123,8 @@ def read_hosts(ranked: RankedPages, manifest: Manifest, by: SiteBy, sort: HostSo
     """A row of HOST_COLUMNS for each host, and its classes, `class_1` to the last one; the highest
     of the column `sort` first, and names in their order. ranked: with the folder of a finished run.
     Raises BadInput for pages that are ids alone."""
-    options = _options(manifest)
+    digits = int(manifest.steps["join-scores"]["parameters"]["digits"])
+    options = replace(PrecedenceOptions.of_run(manifest.parameters), digits=digits)
     with temporary_folder() as name:
         tmp, numbers = name, HostNumbers(by)
         with open_pages(ranked, tmp, options, PageFilters(), [], columns=False) as table:
@@ -136,16 +138,6 @@ def read_hosts(ranked: RankedPages, manifest: Manifest, by: SiteBy, sort: HostSo
         raise BadInput(str(ranked.work), what, expected, "Import the graph with its --map.")
     rows = _rows(numbers.names(), sums, links, known=ranked.uris is not None)
     return _ordered(rows, sort)
-
-
-def _options(manifest: Manifest) -> PrecedenceOptions:
-    parameters = manifest.parameters
-    return PrecedenceOptions(
-        bins=int(parameters["--bins"]),
-        classes_over=parameters["--classes-over"],
-        ties=parameters["--ties"],
-        digits=int(manifest.steps["join-scores"]["parameters"]["digits"]),
-    )
 
 
 def _links(work: Path, tmp: Path, numbers: HostNumbers) -> dict[str, Positions]:

@@ -7,7 +7,7 @@ import math
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import click
 from click.core import ParameterSource
@@ -30,6 +30,7 @@ from crawlrank.pipeline.cli.parameters.options import (
     OUTPUT,
     digits_option,
     precedence_options,
+    precedence_options_of_run,
     ranking_option,
     replay_option,
     report_option,
@@ -38,6 +39,7 @@ from crawlrank.pipeline.cli.parameters.options import (
 from crawlrank.pipeline.cli.parameters.page_filters import filter_options, require_sources
 from crawlrank.pipeline.cli.parameters.types import Number
 from crawlrank.pipeline.precedence.bvgraph_files import files_of
+from crawlrank.pipeline.precedence.caveats import link_counts
 from crawlrank.pipeline.precedence.filters import Filter, PageFilters, conditions
 from crawlrank.pipeline.precedence.graph_formats import (
     BINARY_GRAPHS,
@@ -62,6 +64,10 @@ from crawlrank.pipeline.workfolder.results.opened import ScoresAndUris, scores_o
 from crawlrank.pipeline.workfolder.work_folder import refuse_own_file
 
 ENDINGS = ("csv", "jsonl", "parquet")  # that name a format; others say nothing
+#: endings of other formats, and what is near to them
+LIKELY = {
+    "json": "jsonl", "ndjson": "jsonl", "tsv": "csv", "yaml": "browsertrix", "yml": "browsertrix",
+}  # fmt: skip
 
 
 PAGES = ("heritrix", *FORMATS)  # what lists pages
@@ -104,6 +110,9 @@ def _chosen(output: Path | None, form: str | None) -> tuple[Path, str]:
         output = STDOUT
     if form is None:
         ending = ending_of(output) if "." in output.name else ""
+        if ending in LIKELY:
+            cure = f"give --format {LIKELY[ending]}, or another one"
+            raise click.UsageError(f"{output}: no format has the ending .{ending}; {cure}")
         form = ending if ending in ENDINGS else GRAPH_ENDINGS.get(ending, PAGES[0])
     return output, form
 
@@ -120,7 +129,7 @@ def _chosen(output: Path | None, form: str | None) -> tuple[Path, str]:
     help="What the nodes of a graph are: pages, or hosts or domains with their links.",
 )
 @filter_options
-@precedence_options
+@precedence_options_of_run
 @replay_option
 @option(
     "--digits",
@@ -135,7 +144,7 @@ def export(
     form: str | None,
     by: NodesBy,
     filters: PageFilters,
-    precedence: PrecedenceOptions,
+    precedence: dict[str, Any],
     replay: str | None,
     digits: int | None,
 ) -> None:
@@ -161,7 +170,7 @@ def export(
         if by != "page":
             _write_hosts(ranked, output, form, by, filters, tmp)
             return
-        cut = _cut(precedence, source, digits)
+        cut = _cut(_of_run(folder, precedence, form), source, digits)
         _write(ranked, output, cut, form, filters, replay or "")
 
 
@@ -214,6 +223,14 @@ def _beside(output: Path, form: str) -> list[Path]:
     if form not in UNNAMED or output == STDOUT:
         return []
     return [nodes_beside(output), *(files_of(output)[1:] if form == BVGRAPH else ())]
+
+
+def _of_run(folder: Path, given: dict[str, Any], form: str) -> PrecedenceOptions:
+    """The options of the run, but for those that are given."""
+    options = PrecedenceOptions.of_run(require_manifest(folder).parameters)
+    if form != "heritrix":  # lists of pages have no such lines
+        options = PrecedenceOptions(options.bins, options.classes_over, options.ties)
+    return replace(options, **{name: value for name, value in given.items() if value is not None})
 
 
 def _cut(
@@ -356,14 +373,19 @@ def _heritrix(
     filters: PageFilters,
     chosen: list[Filter],
 ) -> tuple[dict[str, int], Taken]:
+    links = link_counts(require_manifest(ranked.work)) if ranked.work else None
     if filters.any:
         from crawlrank.pipeline.precedence.export import export_filtered_precedence
 
-        summary, taken = export_filtered_precedence(ranked, output, tmp, options, filters, chosen)
+        summary, taken = export_filtered_precedence(
+            ranked, output, tmp, options, filters, chosen, links
+        )
     else:
         from crawlrank.pipeline.precedence import export
 
-        summary = export.export_precedence(ranked.scores, ranked.uris, output, tmp, options)
+        summary = export.export_precedence(
+            ranked.scores, ranked.uris, output, tmp, options, links=links
+        )
         taken = Taken()
     return {"precedence": summary.uris}, taken
 

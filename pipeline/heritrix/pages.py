@@ -290,16 +290,24 @@ def _read_met(db: duckdb.DuckDBPyConnection, finished: Finished, seeds: Sequence
         db.unregister("formed")
 
 
+_SAYS = "struct_pack(s := status, m := trim(lower(split_part(media_type, ';', 1))))"
+_WEIGHT = (
+    "(CASE WHEN status = 304 OR (kind = 'revisit' AND media_type IS NULL) THEN '0' ELSE '1' END)"
+    " || coalesce(timestamp, lpad('', 14, '0')) || (999 - coalesce(status, 999))"
+)
+
+
 def _read_captures(db: duckdb.DuckDBPyConnection, finished: Finished) -> None:
     """Make the table `captured`: URI and status (s) of its last capture, whether that is a
-    document, and whether a link leads to it."""
+    document, and whether a link leads to it. A capture that says no more than that nothing has
+    changed counts only where there is no other one; of captures at the same time, that of the
+    lowest status does."""
     types = ", ".join(f"'{media_type}'" for media_type in MEDIA_TYPES)
     db.execute(
         "CREATE TABLE captured AS SELECT uri, last.s AS s, coalesce(links, 0) > 0 AS linked,"
         f" coalesce(last.m IN ({types}), false)"
         f" AND NOT regexp_matches(uri, '{NO_PAGES}', 'i') AS document FROM"
-        " (SELECT uri, arg_max(struct_pack(s := status, m :="
-        " trim(lower(split_part(media_type, ';', 1)))), timestamp) AS last"
+        f" (SELECT uri, arg_max({_SAYS}, {_WEIGHT}) AS last"
         f" FROM {finished.view('visited')} GROUP BY uri) LEFT JOIN"
         f" (SELECT uri, sum(links) AS links FROM {finished.view('spelled')} GROUP BY uri)"
         " USING (uri)"

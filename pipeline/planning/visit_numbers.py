@@ -105,9 +105,11 @@ def fill_pages(
     count = spans = begin = 0
     for number in range(len(uris)):
         end, before_spans = ends[number], spans
-        uri, status, kind = uris[number], NO_STATUS, -1
+        uri, status, kind, repeated = uris[number], NO_STATUS, -1, 0
         for k in range(begin, end):
             visit = visits[order[k]]
+            if k > begin:  # a capture that is in several work folders
+                repeated += is_same_visit(visit, visits[order[k - 1]])
             if visit.status not in (NO_STATUS, NOT_MODIFIED):
                 status = visit.status
             if visit.kind >= 0:
@@ -117,13 +119,20 @@ def fill_pages(
             spans = fill_spans(visits, order[begin:end], days, spans)
             page = pages[count]
             page.uri, page.key, page.host, page.work = uri.uri, uri.key, uri.host, uri.work
-            page.last, page.visits = visits[order[end - 1]].time, end - begin
+            page.last, page.visits = visits[order[end - 1]].time, end - begin - repeated
             page.spans = spans - before_spans
             page.is_good = status == NO_STATUS or 200 <= status <= 299
             page.is_gone = status in (404, 410)
             count += 1
         begin = end
     return count, spans
+
+
+@loop
+def is_same_visit(one: Any, other: Any) -> bool:
+    return bool(
+        one.time == other.time and one.status == other.status and one.contents == other.contents
+    )
 
 
 @loop

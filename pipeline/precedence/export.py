@@ -160,8 +160,8 @@ def export_precedence(
 
 
 def _write_beside(output: Path, summary: PrecedenceSummary, beans: str) -> None:
-    plain = output.with_suffix("") if output.suffix == ".gz" else output
-    summary.write(plain.with_suffix(".summary.json"))
+    plain = output.name.removesuffix(".gz").removesuffix(".txt")
+    summary.write(output.with_name(f"{plain}.summary.json"))
     write_file([beans.encode()], output.with_name(BEANS))
 
 
@@ -368,8 +368,10 @@ def export_filtered_precedence(
     options: PrecedenceOptions,
     filters: PageFilters,
     chosen: list[Filter],
+    links: LinkCounts | None = None,
 ) -> tuple[PrecedenceSummary, Taken]:
-    """The file that Heritrix loads, with the pages that the filters take. Raises BadInput."""
+    """The file that Heritrix loads, with the pages that the filters take. links: for the caveats.
+    Raises BadInput."""
     keys = tmp / "taken.parquet"
     with open_pages(ranked, tmp, options, filters, chosen, columns=False) as table:
         taken = table.count(ranked.where)
@@ -377,5 +379,7 @@ def export_filtered_precedence(
             for batch in batches(table.db, table.taken("key")):
                 writer.write_batch(batch.cast(KEYS))
     part = PartOfPages(keys, taken.summary())
-    summary = export_precedence(ranked.scores, ranked.uris, output, tmp, options, part=part)
+    summary = export_precedence(
+        ranked.scores, ranked.uris, output, tmp, options, links=links, part=part
+    )
     return summary, taken

@@ -135,8 +135,8 @@ def type_condition(words: Iterable[str]) -> str:
 
 def host_condition(words: Iterable[str], www: Www) -> str:
     """The condition for `example.org`, and for `.example.org` or `*.example.org` for that host and
-    all below it. Without a port, all ports. The host is that of the key, so `www.` in front says
-    nothing unless keys keep it. Raises ValueError."""
+    all below it. Without a port, all ports; with 80 or 443 the usual one of http or https. The host
+    is that of the key, so `www.` in front says nothing unless keys keep it. Raises ValueError."""
     key_of, parts = key_function(www), []
     for word in _words(words):
         below = word.startswith((".", "*."))
@@ -145,12 +145,25 @@ def host_condition(words: Iterable[str], www: Www) -> str:
         part, end, rest = (key or b"").decode().partition(")")
         if not part or not end or rest != "/":
             raise ValueError(f"{word!r} is no host such as example.org or *.example.org")
-        port = re.search(r":[0-9]+$", part)
-        ends = [")"] if port else [")", ":"]
-        if below and not port:
-            ends.append(",")
-        parts += [f"starts_with(key, {quoted(part + each)})" for each in ends]
+        host, port = part, None
+        if written := re.search(r":[0-9]+$", name):
+            host = re.sub(r":[0-9]+$", "", part)
+            port = "" if written[0] in (":80", ":443") else written[0]
+        ends = (")", ":") if port is None else (f"{port})",)
+        parts += [f"starts_with(key, {quoted(host + each)})" for each in ends]
+        if below:
+            parts.append(_below(host, port))
     return _either(parts)
+
+
+def _below(host: str, port: str | None) -> str:
+    """The condition for hosts below one. port: as keys have it, '' for the usual ones of http and
+    https; None for all."""
+    below, ports = f"starts_with(key, {quoted(host + ',')})", "split_part(key, ')', 1)"
+    if port is None:
+        return below
+    has = f"suffix({ports}, {quoted(port)})" if port else f"NOT contains({ports}, ':')"
+    return f"({below} AND {has})"
 
 
 def match_condition(pattern: str) -> str:

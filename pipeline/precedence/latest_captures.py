@@ -7,6 +7,7 @@
 The status is that of the page's latest capture that has one; its media type, the hops from a seed
 that Heritrix gives, and its title, likewise. A redirect from one spelling of a page to another one,
 such as http to https, says nothing of the page: it counts only where there is no other capture.
+Nor does the status 304, that the page has not changed, say what its status is.
 Captures at the same time: that of the lowest status, so that a page comes before an error.
 
 The latest capture is a maximum of numbers in which its time stands before its status and the number
@@ -59,7 +60,8 @@ WEIGHED = f"""
 LATEST = f"""
     CREATE TABLE latest AS SELECT key, ({STATUSES - 1} - g.status % {STATUSES})::SMALLINT AS status,
     {{columns}} FROM
-    (SELECT key, max(weight) FILTER (status IS NOT NULL) AS status, {{maxima}}
+    (SELECT key, max(CASE WHEN status = 304 THEN weight % {LATER * STATUSES} ELSE weight END)
+        FILTER (status IS NOT NULL) AS status, {{maxima}}
      FROM weighed_visits GROUP BY key) g {{joins}}
 """
 REPLAY = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -26,6 +27,20 @@ class PrecedenceOptions(CutOptions):
     aliases: tuple[Alias, ...] = ()
     eta: float | None = None
     absolute: float = math.inf
+
+    @classmethod
+    def of_run(cls, parameters: Mapping[str, Any]) -> PrecedenceOptions:
+        """Those of a run, by the parameters in its manifest."""
+        bins, unlisted = int(parameters["--bins"]), int(parameters["--unlisted"])
+        aliases = parameters.get("--aliases")
+        return cls(
+            bins=bins,
+            classes_over=parameters["--classes-over"],
+            ties=parameters["--ties"],
+            unlisted=None if unlisted == bins + 1 else unlisted,
+            spellings=parameters["--spellings"],
+            aliases=tuple(aliases.split(",")) if aliases else (),
+        )
 
     def parameters(self) -> dict[str, Any]:
         """What results depend on, by option."""

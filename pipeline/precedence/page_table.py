@@ -268,8 +268,11 @@ def _neighbours(finished: Finished, pages: Sequence[str]) -> Positions:
     ids, _ = nodes_of(pages, finished)
     for page, node in zip(pages, ids.tolist(), strict=True):
         if node < 0:
-            cure = f"Look for it: `crawlrank explain {finished.work} URI` names similar pages."
-            raise BadInput(str(finished.work), f"no page {page}", "a page with a score", cure)
+            cure = (
+                f"Look for it: `crawlrank explain {finished.work} URI` says why it has none, or"
+                " names similar pages."
+            )
+            raise BadInput(str(finished.work), f"no score of {page}", "a page with a score", cure)
     graph = finished.links()
     sources = [graph.sources[graph.offsets[node] : graph.offsets[node + 1]] for node in ids]
     near: Positions = np.unique(np.concatenate([ids, *sources, _targets(graph, ids)]))

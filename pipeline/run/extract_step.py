@@ -246,6 +246,9 @@ class ExtractStep:
                 self.state.part_is_whole, self.manifest, self.given, self._mark,
                 force=self.options.force, skip_bad_files=self.options.skip_bad_files,
             )  # fmt: skip
+            indexes = {content for content in self.given if self._is_known_index(content)}
+            if {*self.pending} - indexes:  # one that could not be read before is none of theirs
+                self.pending = [*self.pending, *sorted(indexes - {*self.pending})]
         except BadInput:
             drop_unused(self.folder, self.before)
             raise
@@ -326,8 +329,10 @@ class ExtractStep:
         require_readable(given, self.options.skip_bad_files, self.options.strict)
 
     def _mark(self, content: str) -> str:
-        known = self.manifest.archives.get(content, {}).get("counters", {})
-        return self._mark_of(content, indexed=INDEXES in known)
+        return self._mark_of(content, indexed=self._is_known_index(content))
+
+    def _is_known_index(self, content: str) -> bool:
+        return INDEXES in self.manifest.archives.get(content, {}).get("counters", {})
 
     def _mark_of(self, content: str, *, indexed: bool) -> str:
         """indexed: whether it is an index, of which counts what no other archive has."""

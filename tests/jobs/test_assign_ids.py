@@ -53,6 +53,13 @@ def test_ids_worked_out_by_hand(tmp_path: Path) -> None:
     assert outcome.counters == {"nodes": 6, "input_links": 6}
 
 
+def test_what_is_gone_gets_no_id(tmp_path: Path) -> None:
+    """The source of a link is `-` where nothing is left of its page."""
+    links = write(tmp_path / "links", [b"org,a)/ -", b"org,b)/ org,a)/", b"org,b)/ org,c)/"])
+    run(tmp_path, inline(tmp_path), links, nodes="all")
+    assert sorted(dataset(tmp_path / "map")) == [b"0 org,a)/", b"1 org,b)/", b"2 org,c)/"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("runner", [pytest.param("local", marks=pytest.mark.slow), "cluster"])
 def test_rows_are_those_of_the_notes_own_script(runner: str, tmp_path: Path) -> None:

@@ -220,12 +220,17 @@ def capture_of(
     return row
 
 
+def _in_brackets(id: str) -> str:
+    """An id of a record as the standard has it: some writers leave out the `<>`."""
+    return f"<{id}>" if id and not id.startswith("<") else id
+
+
 def _references(record: Record) -> dict[str, bytes]:
     """The id of a record and, of a revisit, what it refers to."""
-    columns = {"id": field(record.record_id)}
+    columns = {"id": field(_in_brackets(record.record_id))}
     if record.kind == "revisit":
         uri = as_crawled(record.refers_to_uri)
-        columns["refers_to"] = field(record.refers_to)
+        columns["refers_to"] = field(_in_brackets(record.refers_to))
         columns["refers_to_uri"] = uri if isinstance(uri, bytes) else UNKNOWN
         columns["refers_to_timestamp"] = record.refers_to_timestamp.encode() or UNKNOWN
     return columns

@@ -408,11 +408,8 @@ def _add_spellings(result: Explanation, finished: Finished, rows: list[tuple[Any
     if rows and finished.has_uris:
         result.spelling_count, result.capture_count = int(rows[0][4]), int(rows[0][5])
         result.spellings = _listed(finished, [row[:4] for row in rows])
-        captured = [row[0] for row in rows if row[1]]
-        captures = finished.captures(captured)
-        captures.sort(key=lambda row: (row["timestamp"] or "", row["archive"] or ""), reverse=True)
-        result.captures = captures[:CAPTURES]
-        result.title = next(filter(None, (row.get("title") for row in captures)), None)
+        result.captures = finished.latest_captures(result.key, CAPTURES)
+        result.title = finished.title_of(result.key)
         if result.uri != result.key and result.uri not in {row[0] for row in rows}:
             (result.asked_spelling,) = _listed(finished, [(result.uri, 0, 0, "-")])
 

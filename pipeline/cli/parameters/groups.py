@@ -26,14 +26,21 @@ def option(*names: str, **attributes: Any) -> Decorator:
     return click.option(*names, show_default=True, **attributes)
 
 
-def field_option(owner: object, name: str, help: str, type: Any = None) -> Decorator:
+OF_RUN = "(default: that of the run)"
+
+
+def field_option(
+    owner: object, name: str, help: str, type: Any = None, *, of_run: bool = False
+) -> Decorator:
     """The option of a field of an object of options: its name, its default and, if the field is one
     of several words, its choices. type: by default as the field's own type says, which the classes
-    that mypyc compiles do not keep."""
+    that mypyc compiles do not keep. of_run: the default, None, stands for what a run had."""
     spelled, default = f"--{name.replace('_', '-')}", getattr(owner, name)
     if default is False:
         return click.option(spelled, is_flag=True, help=help)
     choice = type or click.Choice(get_args(get_type_hints(owner.__class__)[name]))
+    if of_run:
+        return option(spelled, type=choice, help=f"{help} {OF_RUN}")
     shown = getattr(choice, "shown", None)  # how a type writes its values
     return option(spelled, type=choice, default=shown(default) if shown else default, help=help)
 

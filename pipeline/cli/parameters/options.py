@@ -23,6 +23,7 @@ from crawlrank.jobs.kernel.machine.processes import A_CORE, at_a_time
 from crawlrank.jobs.mapreduce.launcher import RUNNERS, Launcher
 from crawlrank.pipeline.cli.parameters.calls import echo
 from crawlrank.pipeline.cli.parameters.groups import (
+    OF_RUN,
     Command,
     Decorator,
     field_option,
@@ -238,43 +239,60 @@ stop_options = grouped(
     field_option(Stop, "max_rounds", "Give up after this many rounds (exit 4).", Whole(1)),
 )
 
-ties_option = field_option(
-    CutOptions(),
-    "ties",
-    "Order of pages with equal scores. key: by key; links: by the links to them, then"
-    " captures, then key; together: by key, but all in one class.",
-)
 
-precedence_options = grouped(
-    "precedence",
-    PrecedenceOptions,
-    field_option(
+def _ties_option(*, of_run: bool = False) -> Decorator:
+    return field_option(
         CutOptions(),
-        "bins",
-        "Number of classes, which are the precedences in the file; 5: quintiles.",
-        click.IntRange(1, MAX_BINS),
-    ),
-    option(
-        "--unlisted",
-        type=click.IntRange(1, MAX_BINS + 1),
-        help="Precedence of URIs that are not in the file (default: bins + 1).",
-    ),
-    field_option(CutOptions(), "classes_over", "Pages that are divided equally among the classes."),
-    ties_option,
-    field_option(
-        PrecedenceOptions(),
-        "spellings",
-        "Spellings of a page that are listed: all, or those that were captured.",
-    ),
-    click.option(  # whose default, nothing, needs no word
-        "--aliases",
-        type=SomeOf(get_args(Alias)),
-        default=(),
-        metavar="KINDS",
-        help="Also list each page with the other scheme (scheme), with or without www. (www), or"
-        " both: scheme,www. Two to four times the lines.",
-    ),
-)
+        "ties",
+        "Order of pages with equal scores. key: by key; links: by the links to them, then"
+        " captures, then key; together: by key, but all in one class.",
+        of_run=of_run,
+    )
+
+
+def _precedence_options(*, of_run: bool) -> list[Decorator]:
+    """of_run: the command reads a run, whose options count where none is given."""
+    return [
+        field_option(
+            CutOptions(),
+            "bins",
+            "Number of classes, which are the precedences in the file; 5: quintiles.",
+            click.IntRange(1, MAX_BINS),
+            of_run=of_run,
+        ),
+        option(
+            "--unlisted",
+            type=click.IntRange(1, MAX_BINS + 1),
+            help="Precedence of URIs that are not in the file"
+            f" {OF_RUN if of_run else '(default: bins + 1).'}",
+        ),
+        field_option(
+            CutOptions(),
+            "classes_over",
+            "Pages that are divided equally among the classes.",
+            of_run=of_run,
+        ),
+        _ties_option(of_run=of_run),
+        field_option(
+            PrecedenceOptions(),
+            "spellings",
+            "Spellings of a page that are listed: all, or those that were captured.",
+            of_run=of_run,
+        ),
+        click.option(
+            "--aliases",
+            type=SomeOf(get_args(Alias)),
+            default=None if of_run else (),
+            metavar="KINDS",
+            help="Also list each page with the other scheme (scheme), with or without www. (www),"
+            f" or both: scheme,www. Two to four times the lines{f' {OF_RUN}' if of_run else '.'}",
+        ),
+    ]
+
+
+ties_option = _ties_option()
+precedence_options = grouped("precedence", PrecedenceOptions, *_precedence_options(of_run=False))
+precedence_options_of_run = grouped("precedence", dict, *_precedence_options(of_run=True))
 
 digits_option = option(
     "--digits",

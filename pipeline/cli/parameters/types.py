@@ -160,7 +160,8 @@ class Moment(click.ParamType):  # type: ignore[type-arg]
             text = f"{text[:4]}-{text[4:6]}-{text[6:8]}T{text[8:10]}:{text[10:12]}:{text[12:]}"
         try:
             moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
-        except ValueError:
+            moment.astimezone(timezone.utc)
+        except (ValueError, OverflowError):
             self.fail(f"{value!r} is no date such as 2026-11-24 or 2026-11-24T12:00Z", param, ctx)
         return moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)
 

@@ -57,6 +57,10 @@ WEIGHED = """
      GROUP BY key) u USING (key)
 """
 WORDED = ", ".join(ANCHORS.first(ANCHORS.usual))
+TITLE = """
+    SELECT v.title FROM {visited} v JOIN {spelled} s ON v.uri = s.uri
+    WHERE s.key = $key AND v.title IS NOT NULL ORDER BY v.timestamp DESC NULLS LAST LIMIT 1
+"""
 NO_FOLDS = "SELECT '' AS key, '' AS target_key, '' AS kind, 0 AS hops WHERE false"
 
 
@@ -174,6 +178,21 @@ class Finished(ABC):
     @abstractmethod
     def links_of(self, ids: Sequence[int]) -> LinksOfNodes:
         """All links from or to any of the nodes. Reads the whole graph once."""
+
+    def latest_captures(self, key: str, most: int) -> list[dict[str, Any]]:
+        """Captures of a page by any spelling, as rows of captures, the latest first."""
+        query = (
+            "SELECT uri FROM {spelled} WHERE key = $key AND captures > 0"
+            f" ORDER BY last DESC, uri LIMIT {most}"  # the latest are among theirs
+        )
+        captures = self.captures([uri for (uri,) in self.rows(query, key=key)])
+        captures.sort(key=lambda row: (row["timestamp"] or "", row["archive"] or ""), reverse=True)
+        return captures[:most]
+
+    def title_of(self, key: str) -> str | None:
+        """The title of the latest capture of a page that has one."""
+        rows = self.rows(TITLE, key=key) if self.has_titles else []
+        return rows[0][0] if rows else None
 
     @abstractmethod
     def captures(self, uris: Sequence[str]) -> list[dict[str, Any]]:

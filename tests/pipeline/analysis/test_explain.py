@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from support.compared import HOW, Plain, made_works, opened
 from support.crawls import crawlrank, ok
 from support.drawing import examples
+from support.inputs.several_crawls import html_record
 from support.paths import LOOPBACK
 from support.runs import copy_of, finished, shared_warc
 
@@ -122,6 +123,26 @@ def test_spellings_and_captures(tmp_path: Path) -> None:
     assert [row["status"] for row in told[0]["captures"]] == [200]
     asked = told[0]["asked_spelling"]  # Heritrix writes the host in lower case, drops the fragment
     assert (asked["form"], asked["precedence"]) == ("http://a.example/p", listed_class(told[0]))
+
+
+@pytest.mark.parametrize("engine", HOW)
+def test_a_page_of_many_spellings(engine: str, tmp_path: Path) -> None:
+    """Its captures are the latest by any of them, and so is its title."""
+    session = "http://a.example/p?PHPSESSID={:032}"
+    days = [*range(1, 25), 30]
+    titles = ["OLD"] * 24 + ["NEW"]
+    records = [
+        html_record(session.format(99 - day), f"<title>{title}</title><a href=/q>q</a>", day)
+        for day, title in zip(days, titles, strict=True)
+    ]
+    records.append(html_record("http://a.example/q", "<a href=/p>p</a>", 2))
+    archive, work = tmp_path / "a.warc", tmp_path / "work"
+    archive.write_bytes(b"".join(records))
+    ok("run", archive, "--work", work, "--titles", "--no-validate", "--quiet", *HOW[engine])
+    told = json.loads(ok("explain", work, "http://a.example/p", "--json", "-").out)
+    assert (told["title"], told["spelling_count"], told["capture_count"]) == ("NEW", 26, 25)
+    seen = [int(row["timestamp"][6:8]) for row in told["captures"]]
+    assert seen == sorted(days, reverse=True)[:10]
 
 
 def listed_class(told: dict[str, object]) -> object:

@@ -44,6 +44,8 @@ ANSWERS = {
     "/app.js": (200, "text/plain"), "/gone": (404, "text/html"), "/broken": (500, "text/html"),
     "/favicon.ico": (404, "text/html"),
 }  # fmt: skip
+#: seen again, and not changed
+UNCHANGED = {"/unlinked": 304, "/notes.txt": None}
 PAGES = {"/", "/page", "/unlinked", "/paper.pdf", "/notes.txt"}
 #: what readers follow links to, beside pages
 FOLLOWED = {"/to-page", "/to-to-page", "/broken", "/picture.png", "/to-elsewhere", "/itself"}
@@ -59,12 +61,20 @@ def record(path: str, status: int, media_type: str, more: str = "", body: str = 
     return warc((head + body).encode(), HOST + path)
 
 
+def unchanged(path: str, status: int | None) -> bytes:
+    """A later revisit, with this status or without a header."""
+    head = f"HTTP/1.1 {status} X\r\n\r\n" if status else ""
+    found = warc(head.encode(), HOST + path, "revisit")
+    return found.replace(b"WARC-Date: 2024", b"WARC-Date: 2025")
+
+
 @pytest.fixture(scope="module", params=["embedded", "inline"])
 def work(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("pages")
     links = "".join(f'<a href="{path}">x</a>' for path in LINKED)
     records = [record("/", 200, "text/html", body=f'{links}<img src="/inline.png">')]
     records += [record(path, *answer) for path, answer in ANSWERS.items()]
+    records += [unchanged(path, status) for path, status in UNCHANGED.items()]
     records += [
         record(path, 302, "text/html", f"Location: {to}\r\n") for path, to in REDIRECTS.items()
     ]

@@ -93,6 +93,22 @@ def test_pages_are_in_the_order_in_which_they_are_due(made: Made) -> None:
         assert (row["interval_days"] is None) == (row["next_due"] is None)
 
 
+def test_captures_that_two_folders_have_are_visits_once(
+    works: list[Path], made: Made, tmp_path: Path
+) -> None:
+    plan([*works, works[-1]], tmp_path / "plan", "--format", "parquet")
+    visits = {row["uri"]: row["visits"] for row in rows_of(tmp_path / "plan")}
+    assert visits == {row["uri"]: row["visits"] for row in rows_of(made[0])}
+
+
+def test_a_time_that_no_date_has_is_refused(works: list[Path], tmp_path: Path) -> None:
+    late = "9999-12-31T23:59-05:00"
+    said = crawlrank(
+        "plan", *works, "--budget", "5/day", "--from", late, "--output", tmp_path / "p"
+    )
+    assert (said.code, f"'{late}' is no date" in said.err) == (2, True), said
+
+
 def test_forms_have_the_same_rows(made: Made) -> None:
     folder, _ = made
     rows = rows_of(folder)

@@ -351,6 +351,32 @@ def test_a_part_keeps_its_classes(exported: Exported) -> None:
     assert len({row["class"] for row in part}) > 1
 
 
+def test_an_export_has_the_options_of_the_run(tmp_path: Path) -> None:
+    """But for those that are given."""
+    options = ("--bins", "20", "--ties", "together", "--aliases", "scheme", "--unlisted", "30")
+    work, whole, part = finished(LOOPBACK, *options), tmp_path / "whole.txt", tmp_path / "part"
+    ok("export", work, "--output", whole)
+    assert whole.read_bytes() == (work / "precedence.txt").read_bytes()
+    summaries = [tmp_path / "whole.summary.json", work / "precedence.summary.json"]
+    assert summaries[0].read_bytes() == summaries[1].read_bytes()
+    ok("export", work, "--match", "/p[0-3]", "--output", part)
+    assert {*part.read_text().splitlines()} < {*whole.read_text().splitlines()}
+    rows = [json.loads(line) for line in ok("export", work, "--format", "jsonl").out.splitlines()]
+    assert max(row["class"] or 0 for row in rows) == 20
+    ok("export", work, "--bins", "3", "--aliases", "", "--output", part)
+    assert {line.split()[1] for line in part.read_text().splitlines()} == {"1", "2", "3"}
+    shown = json.loads((tmp_path / "part.summary.json").read_text())
+    assert (shown["bins"], shown["unlisted"], shown["alias_lines"]) == (3, 30, 0)
+
+
+def test_an_ending_that_is_no_format_is_refused(tmp_path: Path) -> None:
+    for ending in ("json", "yaml", "tsv"):
+        said = crawlrank("export", finished(LOOPBACK), "--output", tmp_path / f"pages.{ending}")
+        assert (said.code, f"no format has the ending .{ending}; give --format" in said.err) == (
+            2, True,
+        )  # fmt: skip
+
+
 @pytest.mark.slow
 def test_another_ranking_is_filtered_by_its_own_order() -> None:
     work = ranked(finished(LOOPBACK), "--method", "hits")
@@ -392,18 +418,25 @@ NAMES = ("a.example", "b.a.example", "ba.example", "example", "www.a.example", "
 hosts = st.sampled_from(NAMES)
 
 
-@given(st.lists(st.tuples(hosts, st.sampled_from(["", ":8080"])), min_size=1), hosts,
-       st.sampled_from(["", ".", "*."]))  # fmt: skip
-def test_host_conditions(pages: list[tuple[str, str]], name: str, prefix: str) -> None:
+ports = st.sampled_from(["", ":8080", ":80"])
+
+
+@given(
+    st.lists(st.tuples(hosts, ports), min_size=1), hosts, st.sampled_from(["", ".", "*."]), ports
+)
+def test_host_conditions(pages: list[tuple[str, str]], name: str, prefix: str, port: str) -> None:
     urls = [f"http://{host}{port}/x" for host, port in pages]
     keys = [surt(url) for url in urls]
-    condition = host_condition([prefix + name], www="strip")
+    condition = host_condition([prefix + name + port], www="strip")
     values = ", ".join(f"('{key}')" for key in keys)
     found = duckdb.sql(f"SELECT key FROM (VALUES {values}) t(key) WHERE {condition}").fetchall()
     wanted = name.removeprefix("www.")
 
     def meets(url: str) -> bool:
-        host = (urlsplit(url).hostname or "").removeprefix("www.")
+        parts = urlsplit(url)
+        if port and (parts.port or 80) != int(port[1:]):
+            return False
+        host = (parts.hostname or "").removeprefix("www.")
         return host == wanted.strip("[]") or (bool(prefix) and host.endswith(f".{wanted}"))
 
     expected = [key for key, url in zip(keys, urls, strict=True) if meets(url)]

@@ -170,7 +170,7 @@ def test_the_neighbourhood_of_pages(tmp_path: Path) -> None:
     table = crawlrank_of_python.open(work).scores(around=other)
     assert {*table["url"].to_pylist()} <= {row["url"] for row in rows}
     said = crawlrank("export", work, "--around", "http://nobody.example/", "--output", "-")
-    assert (said.code, "no page http://nobody.example/" in said.err) == (3, True), said
+    assert (said.code, "no score of http://nobody.example/" in said.err) == (3, True), said
     said = crawlrank("export", work, "--around", "what is this", "--output", "-")
     assert said.code == 3
 

@@ -50,9 +50,10 @@ def moved(uri: str, target: str) -> bytes:
 
 
 #: a page that http redirects to https later on, one that is gone, one that moved to another page,
-#: one that only ever redirected to itself, types with parameters, captures of one second
+#: one that only ever redirected to itself, types with parameters, captures of one second, one that
+#: has not changed
 MADE = [
-    at("2024-01-01T00:00:00Z", response("https://a.example/", html(["x", "y", "z", "w", "v"]))),
+    at("2024-01-01T00:00:00Z", response("https://a.example/", html([*"xyzwvu"]))),
     at("2024-01-02T00:00:00Z", moved("http://a.example/", "https://a.example/")),
     at("2024-01-01T00:00:00Z", response("https://a.example/x", html(["/"]))),
     at("2024-01-03T00:00:00Z", response("https://a.example/x", b"", "404 Not Found")),
@@ -62,6 +63,8 @@ MADE = [
     at("2024-01-01T00:00:00Z", response("https://a.example/w", b"%PDF", ), "Application/PDF; v=1"),
     at("2024-01-01T00:00:00Z", response("https://a.example/v", b"", "500 Broken")),
     at("2024-01-01T00:00:00Z", response("http://a.example/v", html(["/"]))),
+    at("2024-01-01T00:00:00Z", response("http://a.example/u", html(["/"]))),
+    at("2024-02-01T00:00:00Z", response("http://a.example/u", b"", "304 Not Modified")),
 ]  # fmt: skip
 
 
@@ -131,7 +134,11 @@ def captures_of(work: Path) -> dict[str, list[tuple[Any, ...]]]:
 
 def latest(captures: list[tuple[Any, ...]], column: int) -> Any:
     known = [row for row in captures if row[column] is not None]
-    return max(known, key=lambda row: row[:3])[column] if known else None
+    if not known:
+        return None
+    unchanged = [column == 3 and row[3] == 304 for row in known]
+    rows = ((row[0] and not same, *row[1:]) for row, same in zip(known, unchanged, strict=True))
+    return max(rows, key=lambda row: row[:3])[column]
 
 
 @pytest.mark.few(1)
@@ -188,13 +195,15 @@ def test_columns_are_those_of_the_captures_and_the_graph(
 
 @pytest.mark.slow
 def test_what_a_page_is_by_its_captures(made: dict[str, Path]) -> None:
-    """Worked out by hand: redirects of a page to itself say nothing of it, others do."""
+    """Worked out by hand: redirects of a page to itself and answers that it has not changed say
+    nothing of it, other redirects do."""
     rows = rows_of(made["columns"])
     pages = {row["key"]: (row["status"], row["media_type"]) for row in rows}
     assert pages == {
         "example,a)/": (200, "text/html"), "example,a)/x": (404, "text/html"),
         "example,a)/y": (301, "text/html"), "example,a)/z": (301, "text/html"),
         "example,a)/w": (200, "application/pdf"), "example,a)/v": (200, "text/html"),
+        "example,a)/u": (200, "text/html"),
     }  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from support.crawls import MORE_WEB, WEB, crawlrank, ok, write_warc
+from support.inputs.archive_samples import page, warc
 from support.paths import LOOPBACK
 from support.runs import finished, shared_warc
 from support.work_folders import manifest_of
@@ -153,6 +154,35 @@ def test_indexes_that_overlap_and_archives_that_come_later(tmp_path: Path, runne
     run(work, web, first, second, third, more, runner=runner)
     parts = [path for path in (work / "captures").iterdir() if path.stat().st_mtime_ns > before]
     assert not parts
+
+
+def test_an_archive_that_could_not_be_read_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The index then leaves out what that archive has, as if it had been read at once."""
+
+    def failing() -> None:
+        raise ValueError("a record that nobody thought of")
+
+    packed = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: br\r\n\r\nbr"
+    odd = tmp_path / "odd.warc"
+    odd.write_bytes(
+        warc(packed, "http://a.example/") + page("<a href=/>x</a>", "http://b.example/")
+    )
+    given = shared_warc("web.warc.gz", WEB), odd, cdx(tmp_path / "x.cdx", odd)
+    with monkeypatch.context() as context:
+        context.setattr("brotli.Decompressor", failing)
+        words = ("run", *given, "--work", tmp_path / "work", *words_of("embedded"))
+        assert crawlrank(*words).code == 3
+    counters = [
+        entry["counters"]
+        for name in ("work", "fresh")
+        for entry in run(tmp_path / name, *given)["archives"].values()
+        if entry["path"] == str(given[2])
+    ]
+    assert counters[0] == counters[1]
+    assert counters[0]["dropped.capture.known"] == 2
+    assert spellings(tmp_path / "work") == spellings(tmp_path / "fresh")
 
 
 @pytest.mark.slow

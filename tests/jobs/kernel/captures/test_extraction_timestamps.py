@@ -4,6 +4,7 @@ references of captures, and canonical addresses."""
 from __future__ import annotations
 
 import io
+import re
 from collections import Counter
 from typing import Any
 
@@ -43,6 +44,19 @@ def test_a_revisit_tells_what_it_refers_to() -> None:
     assert row.refers_to == of.id.encode()
     assert row.id not in (b"-", row.refers_to)
     assert parse_capture(format_capture(row)) == row
+
+
+def test_ids_without_brackets_are_those_with_them() -> None:
+    of = captured("http://h/", 1)
+    with_them = html_record("http://h/", "", day=1) + revisit("http://h/x", 2, of=of)
+    without = re.sub(rb"<(urn:[^>]*)>", rb"\1", with_them)
+    assert without != with_them
+    assert found(without, timestamps=True)[1] == [
+        row._replace(offset=other.offset)
+        for row, other in zip(
+            found(with_them, timestamps=True)[1], found(without, timestamps=True)[1], strict=True
+        )
+    ]
 
 
 CANONICAL = [
