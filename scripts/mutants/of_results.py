@@ -46,8 +46,8 @@ EDITS: dict[str, tuple[Edit, ...]] = {
         Edit(
             "a-host-with-a-port-is-another",
             "pipeline/precedence/filters.py",
-            'ends = [")"] if port else [")", ":"]',
-            'ends = [")"]',
+            'ends = (")", ":") if port is None else (f"{port})",)',
+            "ends = (f\"{port or ''})\",)",
             f"{FILTERS}::test_filters_take_what_a_comprehension_takes",
         ),
     ),
