@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import traceback
 import warnings
 from collections import deque
@@ -71,6 +72,7 @@ class Forks:
         """Start a worker. True in its process, at its end."""
         ours, its = Pipe()
         self.begun += 1
+        end_threads_of_duckdb()
         if process := os.fork():
             its.close()
             self.workers[ours] = Worker(process)
@@ -126,6 +128,14 @@ class Forks:
                 self.files.appendleft([*worker.given])
             return bool(self.files) and self.fork(session)
         return False
+
+
+def end_threads_of_duckdb() -> None:
+    """End the thread that DuckDB 1, which Python 3.10 has, starts when it is imported. A fork does
+    not have it, and waits for it at its exit. DuckDB 2 starts threads with a connection alone."""
+    duckdb = sys.modules.get("duckdb")
+    if duckdb and duckdb.__version__.startswith("1."):
+        duckdb.set_default_connection(duckdb.connect(config={"threads": 1}))
 
 
 def end_of(process: int, seconds: float = 600.0) -> int:
