@@ -2,7 +2,7 @@
 
     python scripts/costs/anchor_text.py ARCHIVE… [--pairs 20]
 
-CPU seconds of the whole command, of all its processes, on Parquet; the two take turns at going
+CPU seconds of the whole command in one process, with Parquet as output; the two take turns at going
 first. Medians, and the quartiles of the ratio of the pairs: on a busy machine the figures of one
 command differ by more than its words cost.
 """
@@ -40,7 +40,7 @@ def seconds(archives: list[Path], anchors: int) -> float:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         words = [*archives, "--output", folder / "links.parquet"]
-        words += ["--captures", folder / "captures.parquet", "--quiet"]
+        words += ["--captures", folder / "captures.parquet", "--quiet", "--jobs", 1]
         words += ["--anchors", folder / "anchors.parquet"] if anchors else []
         command = [sys.executable, "-m", "crawlrank", "step", "extract-links", *map(str, words)]
         before = os.times()
