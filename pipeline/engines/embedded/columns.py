@@ -181,7 +181,8 @@ class LinksWriter(_Writer):
 
 class AnchorsWriter(_Writer):
     """Writes the words of links, page by page, each pair of target and words of a page once. The
-    strings of a block are one text with a line for each, which Arrow numbers when it is full."""
+    strings of a page are joined at once, while they are in the processor's cache, and numbered by
+    Arrow when a block is full."""
 
     block, most_strings = 1 << 17, BLOCK_STRINGS
 
@@ -190,20 +191,20 @@ class AnchorsWriter(_Writer):
         self._begin()
 
     def _begin(self) -> None:
-        self._targets, self._words, self._around = bytearray(), bytearray(), bytearray()
+        self._targets, self._words, self._around = list[bytes](), list[bytes](), list[bytes]()
         self._pages = list[tuple[bytes, bytes, int]]()  # source, timestamp, and number of links
-        self._count = 0
+        self._count = self._size = 0
 
     def add(self, run: AnchorRun) -> None:
         """No target may have a line feed."""
-        count = len(run.targets)
-        self._targets += b"\n".join([*run.targets, b""])
-        self._words += run.words
-        self._around += run.around
+        targets, count = b"\n".join([*run.targets, b""]), len(run.targets)
+        self._targets.append(targets)
+        self._words.append(run.words)
+        self._around.append(run.around)
         self._pages.append((run.source, run.timestamp, count))
         self._count += count
-        size = len(self._targets) + len(self._words) + len(self._around)
-        if self._count >= self.block or size >= self.most_strings:
+        self._size += len(targets) + len(run.words) + len(run.around)
+        if self._count >= self.block or self._size >= self.most_strings:
             self._flush()
 
     def _flush(self) -> None:
@@ -225,8 +226,9 @@ def _coded(values: Sequence[bytes]) -> pa.DictionaryArray:
     return pa.array(values).cast(pa.string()).dictionary_encode()
 
 
-def _split(text: bytearray) -> pa.DictionaryArray:
-    """The lines of a text that ends with a line feed. Raises ValueError for what is not UTF-8."""
+def _split(texts: Sequence[bytes]) -> pa.DictionaryArray:
+    """The lines of texts that end with line feeds. Raises ValueError for what is not UTF-8."""
+    text = b"".join(texts)
     ends = np.array([0, len(text) - 1], np.int32)
     whole = pa.StringArray.from_buffers(1, pa.py_buffer(ends), pa.py_buffer(text))
     whole.validate(full=True)
