@@ -393,7 +393,10 @@ def _node_weights(name: str, given: NodeWeights, graph: InputGraph, missing: flo
     for label, weight in given.items():
         if label not in ids:
             raise BadInput(f"{name}[{label!r}]", "no node of the graph", "the label of a node")
-        column[ids[label]] = _number(f"{name}[{label!r}]", weight)
+        number = _number(f"{name}[{label!r}]", weight)
+        if number.ndim:
+            raise BadInput(f"{name}[{label!r}]", _shown(weight), "one number")
+        column[ids[label]] = number
     return _finite(name, column)
 
 

@@ -298,6 +298,7 @@ def test_bad_weights_of_nodes_are_refused() -> None:
         ([1, 2], r"shape \(2,\); expected \(7,\)"),
         ({}, "0 for all nodes"),
         ({0: "x"}, r"weights\[0\]: 'x'; expected a finite number"),
+        ({0: [1, 2]}, r"weights\[0\]: \[1, 2\]; expected one number"),
         (["x"] * 7, "weights: .*'x'.*; expected a finite number"),
     ):
         with pytest.raises(crawlrank.BadInput, match=message):
