@@ -125,14 +125,16 @@ def words_of_links(page: PageText, rows: bytes) -> LinkWords:
     raw, worded, is_long = _reading().lines(page.markup, rows)
     if raw.isascii() and not is_long:
         return _with_characters(raw, worded) if b"&" in raw else LinkWords(raw, worded)
-    lines = page.text(raw).split("\n")
+    text = page.text(raw)
+    lines = text.split("\n")
     lines.pop()
-    return LinkWords.of(line if _is_shown(line) else _shown_line(line) for line in lines)
-
-
-def _is_shown(line: str) -> bool:
-    """Whether a line, whose words are separated by one blank, is to be kept as it is."""
-    return line.isprintable() and len(line) <= LONGEST_WORDS and "&" not in line
+    if not is_long and "&" not in text and text.replace("\n", "").isprintable():
+        return LinkWords(text.encode(), len(lines) - lines.count(""))
+    shown = (
+        line if line.isprintable() and len(line) <= LONGEST_WORDS and "&" not in line
+        else _shown_line(line) for line in lines
+    )  # fmt: skip
+    return LinkWords.of(shown)
 
 
 def _with_characters(text: bytes, worded: int) -> LinkWords:
