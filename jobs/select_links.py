@@ -66,6 +66,7 @@ TAKE, BY_ID, BY_TIME, BEFORE = b"take", b"id", b"time", b"-before"
 WORDS = (TAKE, BY_ID, BY_TIME, BY_ID + BEFORE, BY_TIME + BEFORE)
 FIRST, SECOND, THIRD = b"0", b"1", b"2"  # the order in which a reducer gets values
 NOTHING = Capture(*[UNKNOWN] * 8)
+CaptureOfKey = tuple[bytes, bytes, bytes]  # key, URI and timestamp
 
 
 class CapturesJob(Job):
@@ -194,38 +195,50 @@ class OriginalsJob(CapturesJob):
         """The name by which revisits refer to the capture, if there is one."""
         raise NotImplementedError
 
+    def original(self, some: Sequence[CaptureOfKey]) -> CaptureOfKey | None:
+        """The one that revisits by a name refer to, if any. some: of the captures that have the
+        name the greatest, and another one if there is one, in order."""
+        raise NotImplementedError
+
     def map_capture(self, key: bytes, capture: Capture) -> Iterator[KeyValue]:
         if is_original(capture) and (name := self.name_of(key, capture)) is not None:
             yield name, joined(FIRST, key, capture.uri, capture.timestamp)
 
     def reduce_key(self, name: bytes, values: Iterator[bytes]) -> Iterator[bytes]:
-        originals = list[list[bytes]]()
+        some = list[CaptureOfKey]()
         for order, *fields in (value.split(b"\t") for value in values):
             if order == FIRST:
-                originals.append(fields)
+                key, uri, timestamp = fields
+                some = sorted({*some, (key, uri, timestamp)})[-2:]
                 continue
             key, uri, *steps = fields
-            if originals:
+            if original := self.original(some):
                 self.counts["revisits.original"] += 1
+                yield joined(TAKE, *original, UNKNOWN if original[0] == key else uri)
             else:
                 yield from self.searched(key, uri, steps)
-            for original, *capture in originals:
-                yield joined(TAKE, original, *capture, UNKNOWN if original == key else uri)
 
 
 class SelectLinksId(OriginalsJob):
-    """Finds originals by the id that revisits name."""
+    """Finds originals by the id that revisits name. One that several captures have names none."""
 
     WORD = BY_ID
+
+    def original(self, some: Sequence[CaptureOfKey]) -> CaptureOfKey | None:
+        return some[0] if len(some) == 1 else None
 
     def name_of(self, key: bytes, capture: Capture) -> bytes | None:
         return None if capture.id == UNKNOWN else capture.id
 
 
 class SelectLinksTimestamp(OriginalsJob):
-    """Finds originals by the URI and the time that revisits name."""
+    """Finds originals by the URI and the time that revisits name: of several the one whose URI is
+    the greatest."""
 
     WORD = BY_TIME
+
+    def original(self, some: Sequence[CaptureOfKey]) -> CaptureOfKey | None:
+        return some[-1] if some else None
 
     def name_of(self, key: bytes, capture: Capture) -> bytes:
         return b"%s %s" % (key, capture.timestamp)

@@ -197,6 +197,37 @@ def test_a_target_that_no_reference_of_its_kind_has_is_counted_by_both_engines()
     assert by_runner[0][URIS[2] + b" " + URIS[1] + b" L"] == 1
 
 
+@pytest.mark.parametrize("name", ["id", "key and time"])
+def test_captures_that_share_a_name_are_no_work_for_each_that_refers_to_it(name: str) -> None:
+    """An id of several captures names none of them. Of several spellings of a page at a time, the
+    greatest is named."""
+    time, count, by_id = b"20240501000000", 4, name == "id"
+    pages = [b"http://h.example/p%d" % n for n in range(count)]
+    if not by_id:
+        pages = [b"%s://%sh.example/p" % (scheme, www) for scheme in (b"http", b"https")
+                 for www in (b"", b"www.")]  # fmt: skip
+    links = [Link(b"http://h.example/to%d" % n, page, b"L", time) for n, page in enumerate(pages)]
+    captures = [
+        Capture(page, time, b"200", b"-", b"-", b"response", b"a", b"%d" % n, id=b"<urn:1>")
+        for n, page in enumerate(pages)
+    ]
+    names = {"refers_to": b"<urn:1>"}
+    if not by_id:
+        names = {"refers_to_uri": pages[0], "refers_to_timestamp": time}
+    captures += [
+        Capture(b"http://h.example/r%d" % n, time, b"200", b"-", b"sha1:A", b"revisit", b"a", b"0",
+                **names)
+        for n in range(count)
+    ]  # fmt: skip
+    rules = CaptureRules(latest=True)
+    lines, folds, counters = by_jobs(links, captures, rules, "inline")
+    assert (lines, folds, counters) == by_embedded(links, captures, rules)
+    assert lines.total() == count + (0 if by_id else count)
+    assert counters["revisits.original"] == (0 if by_id else count)
+    of_revisits = {line.split()[0] for line in lines if b"/r" in line.split()[1]}
+    assert of_revisits == (set() if by_id else {links[-1].target})
+
+
 class Seen(NamedTuple):
     """A capture of /0 on a day (0: unknown), with a link that names the day. to: the page that a
     redirect leads to."""

@@ -138,13 +138,16 @@ class Oracle:
             last = max(self.when(one.timestamp) for one in same)
             return [one for one in same if self.when(one.timestamp) == last]
         by_id = [one for one in whole if revisit.refers_to == one.id != b"-"]
+        if len({(one.uri, one.timestamp) for one in by_id}) == 1:
+            return by_id[:1]
         uri = revisit.uri if revisit.refers_to_uri == b"-" else revisit.refers_to_uri
-        return by_id or [
+        by_time = [
             one
             for one in whole
             if key_of(one.uri) == key_of(uri)
             and one.timestamp == revisit.refers_to_timestamp != b"-"
         ]
+        return sorted(by_time, key=lambda one: one.uri)[-1:]
 
     def before(self, revisit: Capture) -> Capture | None:
         """The capture that says what a page had that was not modified."""

@@ -63,18 +63,23 @@ CREATE TABLE going AS SELECT DISTINCT key, target_key FROM away LEFT JOIN last_g
     WHERE $redirects AND (last IS NULL OR ($latest AND timestamp > last));
 CREATE TABLE gone AS SELECT key FROM going GROUP BY key HAVING count(*) = 1;
 """
-# by digest, else by id, else by URI and time
+# by digest, else by an id that one capture has, else by URI and time
 ORIGINS = """
 INSERT INTO origin SELECT row, key, o.uri, o.timestamp
     FROM ({sought}) r ANTI JOIN origin USING (row)
     JOIN last_same o USING (key, digest);
 INSERT INTO origin SELECT row, o.key, o.uri, o.timestamp
     FROM ({sought}) r ANTI JOIN origin USING (row)
-    JOIN original o ON o.id = r.refers_to WHERE o.id <> '-';
+    JOIN (SELECT id, max(key) AS key, max(uri) AS uri, max(timestamp) AS timestamp FROM original
+          WHERE id <> '-' AND id IN (SELECT refers_to FROM ({sought}))
+          GROUP BY id HAVING min(uri) = max(uri) AND min(timestamp) = max(timestamp)) o
+    ON o.id = r.refers_to;
 INSERT INTO origin SELECT row, o.key, o.uri, o.timestamp
     FROM ({sought}) r ANTI JOIN origin USING (row)
-    JOIN original o ON o.key = r.refers_to_key AND o.timestamp = r.refers_to_timestamp
-    WHERE o.timestamp <> '-';
+    JOIN (SELECT key, timestamp, max(uri) AS uri FROM original
+          WHERE timestamp <> '-' AND key IN (SELECT refers_to_key FROM ({sought}))
+          GROUP BY key, timestamp) o
+    ON o.key = r.refers_to_key AND o.timestamp = r.refers_to_timestamp;
 """
 LATEST_FIRST = """row_number() OVER (PARTITION BY {of} ORDER BY timestamp DESC, revisit, uri DESC,
     digest DESC, refers_to DESC, refers_to_uri DESC, refers_to_timestamp DESC) = 1"""
