@@ -119,7 +119,8 @@ Names = tuple[str, str, str]  # of a capture: record id or '', URI, timestamp
 
 
 class MetadataMatching:
-    """Which metadata records count, as soon as that is known.
+    """Which metadata records count, as soon as that is known, with the time of the capture that they
+    describe: some writers date them later.
 
     alone: whether each could be matched by the surest of its keys, to a capture before it, so that
     nothing before the first record matters.
@@ -130,7 +131,8 @@ class MetadataMatching:
     def __init__(self) -> None:
         # Until the first metadata record: most archives have none, and keys take time to make.
         self._unmatched: deque[tuple[Names, bool]] | None = deque(maxlen=REMEMBERED)
-        self._verdicts: OrderedDict[int, bool] = OrderedDict()
+        # of captures: the time of each, None if lines about it do not count
+        self._verdicts: OrderedDict[int, str | None] = OrderedDict()
         self._waiting: OrderedDict[int, Record] = OrderedDict()  # by offset
         self._by_key: dict[int, int] = {}
         self._bytes = 0
@@ -152,14 +154,14 @@ class MetadataMatching:
             self._matched((names(record)[0], "", ""), False)
 
     def _matched(self, named: Names, lines_count: bool) -> list[Record]:
-        counting = []
-        for key in capture_keys(named):
-            self._verdicts[key] = lines_count
+        counting, keys = [], capture_keys(named)
+        self._verdicts.update(dict.fromkeys(keys, named[2] if lines_count else None))
+        for key in keys:
             waiting = self._waiting.get(self._by_key.get(key, -1))
             if waiting:
                 self._forget(waiting)
                 if lines_count:
-                    counting.append(waiting)
+                    counting.append(self._of_capture(waiting, named[2]))
         while len(self._verdicts) > 2 * REMEMBERED:
             self._verdicts.popitem(last=False)
         return counting
@@ -171,8 +173,9 @@ class MetadataMatching:
         self._unmatched = None
         for key in described_keys(record):
             if key in self._verdicts:
-                if self._verdicts[key]:
-                    yield record
+                timestamp = self._verdicts[key]
+                if timestamp is not None:
+                    yield self._of_capture(record, timestamp)
                 return
             self.alone = False
         self._waiting[record.offset] = record
@@ -182,6 +185,13 @@ class MetadataMatching:
             oldest = next(iter(self._waiting.values()))
             self._forget(oldest)
             yield oldest
+
+    def _of_capture(self, record: Record, timestamp: str) -> Record:
+        """A record as one of the capture of this time that it names, if that has its URI."""
+        if record.timestamp == timestamp:
+            return record
+        has_its_uri = hash((_short(record.uri), timestamp)) in self._verdicts
+        return record._replace(timestamp=timestamp) if has_its_uri else record
 
     def rest(self) -> Iterator[Record]:
         """The records that are left at the end: their capture is in another archive."""

@@ -41,6 +41,18 @@ def test_metadata_of_another_id_is_matched_by_uri_and_time() -> None:
     assert targets(metadata(99) + later) == A + LINE
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_outlinks_are_of_the_time_of_their_capture(order: int) -> None:
+    """Some writers date metadata later. Those of another page keep their time."""
+    page, lines = HTML_AND_LINES
+    dated = page.replace(b"2024", b"2023"), lines
+    links, *_ = extracted(plain(dated[::order]), outlinks="both", timestamps=True)
+    assert {link.timestamp[:4] for link in links} == {b"2023"} and len(links) == len(A + LINE)
+    elsewhere = dated[0], metadata(1, "http://h/another")
+    links, *_ = extracted(plain(elsewhere[::order]), outlinks="both", timestamps=True)
+    assert {link.timestamp[:4] for link in links} == {b"2023", b"2024"}
+
+
 def test_outlinks_where_there_is_no_html() -> None:
     revisit = response(200, kind="revisit", extra=ID.format(1))
     text = HTML_AND_LINES[0].replace(b"text/html", b"text/css ")
