@@ -125,7 +125,11 @@ class Canonicalize(MergingJob):
         key = self._own_key(uri)
         if key is None:
             return None
-        end = self._end_of(key) if self.options.folds else key
+        if not self.options.folds:
+            return PageKey(key)
+        end = self._end_of(key)
+        if end not in NOTHING_LEFT:  # a query in another charset folds into a page that may be gone
+            key, end = end, self._end_of(end)
         return PageKey(key, end) if end in NOTHING_LEFT else PageKey(end)
 
     def _end_of(self, key: bytes) -> bytes:

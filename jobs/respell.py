@@ -1,8 +1,9 @@
 """Fold candidates of pages that were linked to in another charset than they were captured in.
 
-Reads uris. Writes `key<TAB>kind<TAB>target_key`, of which jobs/fold_chains.py makes folds: an
-uncaptured key folds into the only captured one that its query is in UTF-8. Shuffle: a line for each
-spelling whose query has escapes beyond ASCII, and one for each charset that it may be in.
+Reads uris and folds: the uris do not have pages that are gone and not listed. Writes
+`key<TAB>kind<TAB>target_key`, of which jobs/fold_chains.py makes folds: an uncaptured key folds
+into the only captured one that its query is in UTF-8. Shuffle: a line for each spelling whose query
+has escapes beyond ASCII, and one for each charset that it may be in.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import get_args
 
-from crawlrank.jobs.kernel.captures.choosing import CHARSET, WHOLE
-from crawlrank.jobs.kernel.formats.lines import parse_uri_row
+from crawlrank.jobs.kernel.captures.choosing import CHARSET, UNLISTED, WHOLE
+from crawlrank.jobs.kernel.formats.lines import parse_fold, parse_uri_row
 from crawlrank.jobs.kernel.keys.keys import (
     Www,
     in_utf_8,
@@ -34,6 +35,11 @@ class Respell(Job):
         self._key_of = shared_key_function(self.options.www)
 
     def map_line(self, line: bytes) -> Iterator[KeyValue]:
+        if line.count(b"\t") == 3:
+            fold = parse_fold(line)
+            if fold.target_key == UNLISTED:
+                yield fold.key, CAPTURED + fold.key
+            return
         row = parse_uri_row(line)
         if not is_beyond_ascii(row.uri) or (own := self._key_of(row.uri)) is None:
             return

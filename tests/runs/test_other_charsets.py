@@ -140,3 +140,20 @@ def test_a_page_that_redirects_or_is_gone_now(tmp_path: Path) -> None:
     listed = precedences(files)
     assert listed["/find?q=caf%E9"] == listed[f"/find?q={word}"] == listed["/new"]
     assert b"/find?" not in files["map.txt"]
+
+
+@pytest.mark.parametrize("gone", ["last", "drop"])
+def test_a_page_that_is_gone(gone: str, tmp_path: Path) -> None:
+    """Its spelling in another charset is gone with it."""
+    word = quote("café")
+    records = [
+        page("/", '<a href="/in">x</a>'), page("/in", '<a href="/find?q=café">x</a>', "iso-8859-1"),
+        warc(b"HTTP/1.1 404 X\r\n\r\n", f"{HOST}/find?q={word}"),
+    ]  # fmt: skip
+    (tmp_path / "crawl.warc").write_bytes(plain(records))
+    files = ranked(tmp_path, "--captures", "latest", "--gone", gone)
+    listed = precedences(files)
+    assert {uri for uri in listed if "find" in uri} == (
+        {f"/find?q={word}"} if gone == "last" else set()
+    )
+    assert b"/find?" not in files["map.txt"]

@@ -119,8 +119,8 @@ Names = tuple[str, str, str]  # of a capture: record id or '', URI, timestamp
 
 
 class MetadataMatching:
-    """Which metadata records count, as soon as that is known, with the time of the capture that they
-    describe: some writers date them later.
+    """Which metadata records count, as soon as that is known. They get the time of the capture that
+    they describe, as some writers date them later.
 
     alone: whether each could be matched by the surest of its keys, to a capture before it, so that
     nothing before the first record matters.

@@ -111,14 +111,14 @@ def canonicalize(
         delivering(launcher, outputs) as (beside, (canonical, spelled)),
         beside.workplace("respelled") as tmp,
     ):
-        outcome = _canonicalized(inputs, folds, canonical, spelled, beside, args)
+        outcome = _canonicalized(inputs, [folds], canonical, spelled, beside, args)
         if outcome.counters.pop(FOREIGN, 0):
-            more = _respelled(spelled, join(tmp, "folds"), beside, args)
+            more = _respelled([spelled, *folds], join(tmp, "folds"), beside, args)
             if more.rows["main"]:
                 for dataset in (canonical, spelled):
                     remove(dataset)
-                all_folds = [*folds, join(tmp, "folds")]
-                outcome = _canonicalized(inputs, all_folds, canonical, spelled, beside, args)
+                stages = [[join(tmp, "folds")], folds]
+                outcome = _canonicalized(inputs, stages, canonical, spelled, beside, args)
                 del outcome.counters[FOREIGN]
             outcome.counters += more.counters
         require_usable(", ".join(map(str, inputs)), outcome.rows["uris"], outcome.counters)
@@ -127,25 +127,27 @@ def canonicalize(
 
 def _canonicalized(
     inputs: Locations,
-    folds: Locations,
+    stages: Sequence[Locations],
     links: PathOrUrl,
     uris: PathOrUrl,
     launcher: Launcher,
     args: list[str],
 ) -> Outcome:
+    """stages: folds, those that come first first: what they lead to may fold by the next ones."""
+    folds = [fold for stage in stages for fold in stage]
     if folds and not launcher.is_small(folds, fold_chains.IN_MEMORY):
-        return _folded(inputs, folds, links, uris, launcher, args)
+        return _folded(inputs, [*filter(None, stages)], links, uris, launcher, args)
     with launcher.scratch("folds") as tmp:
         more = ["--folds", str(_few_folds(folds, tmp))] if folds else []
         return launch(Canonicalize, inputs, links, launcher, [*args, *more], {"uris": uris})
 
 
-def _respelled(uris: PathOrUrl, folds: PathOrUrl, launcher: Launcher, args: list[str]) -> Outcome:
-    """Write the folds of pages that were linked to in another charset than they were captured
-    in."""
+def _respelled(inputs: Locations, folds: PathOrUrl, launcher: Launcher, args: list[str]) -> Outcome:
+    """Write the folds of pages that were linked to in another charset than they were captured in.
+    inputs: uris, and folds of which they are made."""
     with launcher.workplace("respell") as tmp:
         candidates = join(tmp, "candidates")
-        launch(Respell, [uris], candidates, launcher, args)
+        launch(Respell, inputs, candidates, launcher, args)
         return fold_chains.run([candidates], folds, launcher)
 
 
@@ -160,17 +162,19 @@ def _few_folds(folds: Locations, tmp: Path) -> Path:
 
 def _folded(
     inputs: Locations,
-    folds: Locations,
+    stages: Sequence[Locations],
     links: PathOrUrl,
     uris: PathOrUrl,
     launcher: Launcher,
     args: list[str],
 ) -> Outcome:
     with launcher.workplace("canonicalize") as tmp:
-        all_links, all_uris = join(tmp, "links"), join(tmp, "uris")
-        side = {"uris": all_uris}
-        before = launch(Canonicalize, inputs, all_links, launcher, args, side)
-        outcome = fold_keys_job.run(all_links, all_uris, folds, links, uris, launcher)
+        outputs = [(join(tmp, f"links-{n}"), join(tmp, f"uris-{n}")) for n in range(len(stages))]
+        (all_links, all_uris), *_ = outputs
+        before = launch(Canonicalize, inputs, all_links, launcher, args, {"uris": all_uris})
+        outputs.append((links, uris))
+        for folds, read, written in zip(stages, outputs, outputs[1:], strict=False):
+            outcome = fold_keys_job.run(*read, folds, *written, launcher)
     outcome.notes = before.notes
     outcome.counters = Counter({**before.counters, **outcome.counters})
     return outcome
