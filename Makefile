@@ -163,10 +163,11 @@ mutants: setup ## Whether the tests see each of a hundred faults in the code (ON
 
 # a line for each module; with SLOW=1 what slow tests reach, too
 COVERED = work/coverage/$(if $(SLOW),all,test).txt
+# tests of CPU time, and of what processes write, may fail where these are traced
 coverage: setup ## Branches of the code that `make test` takes, in processes too (SLOW=1: adds slow tests to them)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'coverage>=7.10'
 	@$(if $(SLOW),,$(BIN)/coverage erase &&) $(BIN)/coverage run -m pytest --quiet --no-header --brief \
-	  --workers $(WORKERS) $(if $(SLOW),-m 'not ($(TARGETS_OF_THEIR_OWN)) and slow') $(TESTS)
+	  --workers $(WORKERS) $(if $(SLOW),-m 'not ($(TARGETS_OF_THEIR_OWN)) and slow') $(TESTS) || [ $$? = 1 ]
 	@$(BIN)/coverage combine --quiet $(if $(SLOW),--append) && $(BIN)/coverage report --sort=cover > $(COVERED)
 	@$(BIN)/coverage report --format=total && echo 'percent of lines and branches; by module: $(COVERED)'
 
