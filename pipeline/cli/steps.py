@@ -58,7 +58,7 @@ from crawlrank.pipeline.workfolder.archives import given_archives, require_reada
 @option(
     "--anchors",
     type=OUTPUT,
-    help="Words of links to write: `target<TAB>source<TAB>words`; Parquet likewise.",
+    help="Words of links to write: `target<TAB>source<TAB>words<TAB>timestamp`; Parquet likewise.",
 )
 @option(
     "--format",

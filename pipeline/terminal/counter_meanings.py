@@ -65,7 +65,7 @@ _COUNTED = {
     "skipped.pdf.": "PDFs that were not read",
     "wat": "records that a WAT describes",
     "sources-without-id": "pages with links that no page links to, so without rank",
-    "anchors": "links of pages that have words, repeated ones too",
+    "anchors": "elements `a` with words, also those that lead to no page",
     "canonical_links": "pairs of keys, each once",
     "uris": "spellings of pages",
     "keys": "different pages",

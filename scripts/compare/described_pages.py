@@ -92,5 +92,5 @@ class DescribedPages:
 def _is_page(record: Record, max_record: int) -> bool:
     if isinstance(as_crawled(record.uri), str):
         return False
-    body = inflated(record.body, record.uri, max_record)
+    body, _ = inflated(record.body, record.media_type, record.uri, max_record)
     return body is record.body and document(record.media_type, body, record.uri) == "html"

@@ -158,7 +158,7 @@ def real_pages(archive: Path) -> Iterator[tuple[int, bytes, str]]:
     with archive.open("rb") as stream:
         for record in read_records(stream, archive.name, max_record=MOST):
             if isinstance(record, Record) and record.status == 200:
-                body, name = readable(record, MOST)
+                body, name, _ = readable(record, MOST)
                 if name == "html":
                     yield record.offset, body, record.media_type
 

@@ -136,12 +136,15 @@ class Message(NamedTuple):
     payload: bytes
 
 
+BodyDamage = list[tuple[str, str]]  # reason and detail of what did not decode
+
+
 class Decoded(NamedTuple):
-    """damage: (reason, detail) of what did not decode; the body is what did. digest: of the
-    payload (formats/rows.py)."""
+    """damage: of what did not decode; the body is what did. digest: of the payload
+    (formats/rows.py)."""
 
     body: bytes
-    damage: list[tuple[str, str]]
+    damage: BodyDamage
     digest: str = ""
 
 
@@ -203,7 +206,7 @@ def decode(fields: Fields, block: bytes, limit: int, digest: str = "") -> Decode
     of the payload, as the record states it."""
     if _CODINGS.isdisjoint([name for name, _ in fields]) and not block.startswith(PACKED):
         return _decoded((block, [], digest))
-    damage: list[tuple[str, str]] = []
+    damage: BodyDamage = []
     body = block
     if transfer := every(fields, "transfer-encoding"):
         body = _transferred(block, ",".join(transfer).lower(), limit, damage)
@@ -214,12 +217,12 @@ def decode(fields: Fields, block: bytes, limit: int, digest: str = "") -> Decode
         body, reason, detail = _inflated(body, coding, limit)
         if reason:
             damage.append((reason, detail))
-    if not any(codings) and "html" in content_type(fields).lower():
-        body = unpacked(body, limit)
+    if not damage and body.startswith(PACKED) and "html" in content_type(fields).lower():
+        body, damage = unpacked(body, limit)
     return Decoded(body, damage, digest)
 
 
-def _transferred(block: bytes, codings: str, limit: int, damage: list[tuple[str, str]]) -> bytes:
+def _transferred(block: bytes, codings: str, limit: int, damage: BodyDamage) -> bytes:
     """The payload without its transfer codings; the block itself if it has none of them."""
     body = block
     if "chunked" in codings:
@@ -234,12 +237,14 @@ def _transferred(block: bytes, codings: str, limit: int, damage: list[tuple[str,
     return body
 
 
-def unpacked(body: bytes, limit: int) -> bytes:
+def unpacked(body: bytes, limit: int) -> tuple[bytes, BodyDamage]:
     """At most limit bytes of a body, inflated if it begins like gzip or zstd, whatever the header
     says; as far as that goes."""
-    if body.startswith(GZIP_MAGIC):
-        return _inflated(body, "gzip", limit)[0]
-    return _inflated(body, "zstd", limit)[0] if body.startswith(ZSTD_MAGIC) else body
+    if not body.startswith(PACKED):
+        return body, []
+    coding = "gzip" if body.startswith(GZIP_MAGIC) else "zstd"
+    inflated, reason, detail = _inflated(body, coding, limit)
+    return inflated, [(reason, detail)] if reason else []
 
 
 def _dechunked(payload: bytes) -> tuple[bytes, str]:

@@ -8,7 +8,8 @@ A list is text. Its first line is HEAD, and each of the others is JSON:
 The first is a line of the index that names no record: its number, its offset, and what is wrong.
 The second is an archive by path or URL, with the first byte and the number of bytes of each range.
 A range holds one record or several, whole. The records of an archive are read as those of the
-archive itself, with its name and their offsets in it. Nothing beside the ranges is read.
+archive itself, with its name and their offsets in it. Nothing beside the ranges is read, but the
+dictionary at the beginning of a `.warc.zst`.
 
 `crawlrank run` writes lists from an index. A file that comes from elsewhere must not name files of
 this machine, so a list is known by its name, which no folder is searched for, and only on a disk.
@@ -30,6 +31,7 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 from crawlrank.jobs.kernel.archive.cdx import lines_of
 from crawlrank.jobs.kernel.archive.damage import Damage
+from crawlrank.jobs.kernel.archive.frames import DICTIONARY_MAGIC, LONGEST_DICTIONARY, skippable
 from crawlrank.jobs.kernel.archive.records import EXPECTED, ArchiveRecords, Record
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.machine.shortage import shortage_of
@@ -126,11 +128,12 @@ def read_range_list(
 
 
 class _FetchedRange(NamedTuple):
-    """A range of an archive, and a stream of its bytes, shorter where the archive ends in it."""
+    """A range of an archive, and a stream of its bytes, shorter where the archive ends in it. They
+    come after a number of other bytes."""
 
     archive: str
     begin: int
-    stream: Future[BinaryIO]
+    stream: Future[tuple[BinaryIO, int]]
 
 
 class _RangeReader:
@@ -150,10 +153,11 @@ class _RangeReader:
     def _records(self, entry: _FetchedRange) -> RangeItems:
         """The records of a range and the damage in it, by their offsets in the archive."""
         shown = name_of(entry.archive)
-        with _stream(entry) as stream:
+        stream, before = _stream(entry)
+        with stream:
             try:
                 for item in self._read(stream, shown):
-                    offset = item.offset + entry.begin
+                    offset = item.offset - before + entry.begin
                     if isinstance(item, Damage):
                         where = f"{shown}: {item.detail}" if item.detail else shown
                         yield item._replace(offset=offset, detail=where)
@@ -164,14 +168,14 @@ class _RangeReader:
                 yield Damage(entry.begin, "bad-range", f"{shown}: {unreadable.found}")
 
 
-def _stream(entry: _FetchedRange) -> BinaryIO:
+def _stream(entry: _FetchedRange) -> tuple[BinaryIO, int]:
     """Raises BadInput for a range that cannot be read."""
     try:
         return entry.stream.result()
     except OSError as error:
         if shortage_of(error):
             raise
-        what = f"cannot be read ({error.strerror or error})"
+        what = f"{name_of(entry.archive)} cannot be read ({error.strerror or error})"
         raise BadInput(
             entry.archive, what, EXPECTED, "Look at the index, and at --prefix."
         ) from error
@@ -186,24 +190,37 @@ def _fetched(
         if isinstance(entry, WrongLine):
             yield entry
             continue
+        dictionary = threads.submit(_dictionary_of, entry.archive)
         for begin, size in entry.ranges:
-            stream = threads.submit(_fetch, entry.archive, begin, size)
+            stream = threads.submit(_fetch, entry.archive, begin, size, dictionary)
             ahead.append(_FetchedRange(entry.archive, begin, stream))
             if len(ahead) > AT_ONCE:
                 yield ahead.popleft()
     yield from ahead
 
 
-def _fetch(archive: str, begin: int, size: int) -> BinaryIO:
+def _dictionary_of(archive: str) -> bytes:
+    """The frame of the dictionary that frames of the archive need, b"" if there is none."""
+    if not archive.endswith(".zst"):
+        return b""
+    head = _bytes_at(archive, 0, 8)
+    size = skippable(head) if head.startswith(DICTIONARY_MAGIC) else 0
+    return _bytes_at(archive, 0, size) if 0 < size <= 8 + LONGEST_DICTIONARY else b""
+
+
+def _fetch(archive: str, begin: int, size: int, dictionary: Future[bytes]) -> tuple[BinaryIO, int]:
+    """A range after the dictionary, and the length of that."""
+    before = dictionary.result() if begin else b""  # which was asked for before
     if size <= PIECE:
-        return io.BytesIO(_bytes_at(archive, begin, size))
+        return io.BytesIO(before + _bytes_at(archive, begin, size)), len(before)
     copy = temporary_file()
+    copy.write(before)
     end = begin + size
     while begin < end and (data := _bytes_at(archive, begin, min(PIECE, end - begin))):
         copy.write(data)
         begin += len(data)
     copy.seek(0)
-    return cast(BinaryIO, copy)
+    return cast(BinaryIO, copy), len(before)
 
 
 def _bytes_at(archive: str, begin: int, count: int) -> bytes:

@@ -95,6 +95,8 @@ def _record(wat: Record, envelope: dict[str, Any]) -> Record:
     kind = content_type(fields) if http else media_type((header.media_type,))
     if page := _dict(http or payload, "HTML-Metadata"):
         body = _page(page, kind)
+    elif info := _dict(payload, "WARC-Info-Metadata"):
+        body = f"software: {info.get('software', '')}".encode("utf-8", "replace")
     else:
         body = _lines(_dict(payload, "WARC-Metadata-Metadata"))
     status = _status(_dict(http, "Response-Message"))

@@ -69,7 +69,7 @@ from crawlrank.jobs.kernel.keys.uris import as_crawled, field
 from crawlrank.jobs.kernel.links.body_links import body_links, resolved
 from crawlrank.jobs.kernel.links.documents import is_robots_txt, readable, unread
 from crawlrank.jobs.kernel.links.header_links import header_nofollow, header_references, location
-from crawlrank.jobs.kernel.links.html_documents import HtmlOptions
+from crawlrank.jobs.kernel.links.html_documents import Document, HtmlOptions
 from crawlrank.jobs.kernel.links.html_links import (
     LinkGroup,
     PageLinks,
@@ -200,6 +200,11 @@ def extract_runs(
             if part is not None:
                 extraction.end(part)
                 part.alone &= answers.alone
+
+
+def _flagged(links: Iterable[LinkGroup]) -> Iterator[LinkGroup]:
+    """The links of a page that asks not to follow any."""
+    return ((*link[:3], link[3] or link[1] in NOFOLLOW_HOPS, link[4]) for link in links)
 
 
 class _Extraction:
@@ -352,15 +357,25 @@ class _Extraction:
         links: list[LinkRun | AnchorRun | Damage] = []
         status = 200 if record.status is None else record.status
         good, outlinks = 200 <= status < 300, self._options.outlinks
-        body, name = self._document(record) if good else (b"", "")
+        body, name = self._document(record, links) if good else (b"", "")
         if name:
             self._counters[f"pages.{name}"] += 1
         self._links.begin(uri, record.timestamp)
         fields = LINKING_FIELDS.intersection([name for name, _ in record.http_headers])
+        page, is_read = None, bool(name) and outlinks != "metadata"
+        if is_read and name == "html":
+            page = html_document(body, record.media_type, self._counters, self._html_options)
+            self._title = page.title
+        nofollow = page is not None and page.nofollow
+        if "x-robots-tag" in fields:
+            nofollow = nofollow or header_nofollow(record.http_headers)
         if fields:
-            links += self._header(record, uri, status, good and outlinks != "metadata")
-        if name and outlinks != "metadata":
-            links += self._body(record, body, uri, name, "x-robots-tag" in fields)
+            others = good and outlinks != "metadata"
+            links += self._header(record, uri, status, others=others, nofollow=nofollow)
+        if is_read:
+            links += self._body(
+                record, body if page is None else page, uri, name, nofollow=nofollow
+            )
         elif name == "html" and (self._options.titles or self._options.anchor_text):
             links += self._texts(record, body, uri)
         lines_count = good and not (name == "html" and outlinks in ("html", "auto"))
@@ -371,39 +386,42 @@ class _Extraction:
     def _dropped(self, reason: str, uri: str) -> None:
         count_dropped(reason, uri, self._counters, self._examples)
 
-    def _document(self, record: Record) -> tuple[bytes, str]:
-        """The body as it can be read, and the kind of document; '' if its links are not read."""
-        body, name = readable(record, self._options.max_record)
+    def _document(
+        self, record: Record, items: list[LinkRun | AnchorRun | Damage]
+    ) -> tuple[bytes, str]:
+        """The body as it can be read, and the kind of document; '' if its links are not read.
+        items: gets the damage to a body that begins like a packed one."""
+        body, name, damage = readable(record, self._options.max_record)
+        items += [self.counted(Damage(record.offset, *each)) for each in damage]
         if not name and (like := unread(record.media_type, body)):
             self._dropped(f"unread.{like}", record.uri)
         return body, "" if name == "pdf" and not self._options.pdf else name
 
-    def _header(self, record: Record, uri: bytes, status: int, all_fields: bool) -> list[LinkRun]:
+    def _header(
+        self, record: Record, uri: bytes, status: int, *, others: bool, nofollow: bool
+    ) -> list[LinkRun]:
+        """others: whether fields beside Location count."""
         fields = record.http_headers
         references = [*location(fields, status)]
-        if all_fields:
+        if others:
             references += header_references(fields, canonical=self._options.canonical)
         options, examples = self._html_options, self._examples
         links = resolved(references, uri.decode(), self._counters, examples, options)
-        return self._links.add(uri, links, "header")
+        return self._links.add(uri, _flagged(links) if nofollow else links, "header")
 
     def _body(
-        self, record: Record, body: bytes, uri: bytes, name: str, tagged: bool
+        self, record: Record, body: bytes | Document, uri: bytes, name: str, *, nofollow: bool
     ) -> list[LinkRun | AnchorRun | Damage]:
         counters, examples, most = self._counters, self._examples, self._links.room
         words: WordsOfLinks | None = [] if self._options.anchor_text else None
-        if name == "html" and (self._options.titles or self._options.anchor_text):
-            page = html_document(body, record.media_type, counters, self._html_options)
-            self._title = page.title
-            links = document_links(page, uri.decode(), counters, examples, most, words)
+        if not isinstance(body, bytes):
+            links = document_links(body, uri.decode(), counters, examples, most, words)
         else:
             links = body_links(
                 name, body, uri.decode(), record.media_type, counters, examples,
                 self._html_options, most,
             )  # fmt: skip
-        if tagged and header_nofollow(record.http_headers):
-            links = ((*link[:3], link[3] or link[1] in NOFOLLOW_HOPS, link[4]) for link in links)
-        runs = self._links.add(uri, links, name)
+        runs = self._links.add(uri, _flagged(links) if nofollow else links, name)
         return [*runs, *self._links.anchors(uri, words)] if words else [*runs]
 
     def _texts(self, record: Record, body: bytes, uri: bytes) -> list[AnchorRun]:

@@ -22,6 +22,7 @@ from typing import Any
 
 from crawlrank.jobs.kernel.encodings.decoding import REPLACED
 from crawlrank.jobs.kernel.formats.reading import BOM
+from crawlrank.jobs.kernel.keys.idna2003 import as_idna_2003
 from crawlrank.jobs.kernel.keys.uris import HTTP_PREFIXES, as_text
 from crawlrank.jobs.kernel.links.css_links import css_references, may_hold_links
 from crawlrank.jobs.kernel.links.header_links import LONGEST_ROBOTS, robots_references
@@ -112,9 +113,9 @@ def body_links(
         body = body[:longest]
     based = references_of(body, media_type, uri, counters)
     if options.kinds:  # read twice, as bases inside it may be relative
-        others = references_of(body, media_type, elsewhere(uri), Counter())
-        return _joined_with_kinds(based, others, counters, examples)
-    return _joined(based, counters, examples)
+        others = _in_form(references_of(body, media_type, elsewhere(uri), Counter()), options)
+        return _joined_with_kinds(_in_form(based, options), others, counters, examples)
+    return _joined(_in_form(based, options), counters, examples)
 
 
 def resolved(
@@ -124,13 +125,26 @@ def resolved(
     examples: Examples | None = None,
     options: HtmlOptions = DEFAULT_OPTIONS,
 ) -> Iterator[LinkGroup]:
-    """References outside of a body, joined. options: only kinds matter."""
+    """References outside of a body, joined. options: only kinds and as_heritrix matter."""
     examples = {} if examples is None else examples
-    based = [(base, reference) for reference in references]
+    based = [*_in_form(((base, reference) for reference in references), options)]
     if options.kinds:
         others = [(elsewhere(base), reference) for _, reference in based]
         return _joined_with_kinds(based, others, counters, examples)
     return _joined(based, counters, examples)
+
+
+def _in_form(based: Iterable[BasedReference], options: HtmlOptions) -> Iterable[BasedReference]:
+    """The references, those of Heritrix's archives with hosts by IDNA 2003."""
+    if not options.as_heritrix:
+        return based
+    return (
+        (
+            base,
+            reference if reference[0].isascii() else (as_idna_2003(reference[0]), *reference[1:]),
+        )
+        for base, reference in based
+    )
 
 
 def _joined(

@@ -14,16 +14,18 @@ from crawlrank.jobs.kernel.links.link_rules import BLANKS
 _TOKEN = re.compile(
     r"/\*.*?(?:\*/|\Z)"
     r"|@namespace[^;{}]*"  # names a vocabulary, which is never loaded
-    rf"|(?P<links>@import[{BLANKS}]*|(?<![\w\-])url\([{BLANKS}]*)?(?P<quote>[\"'])"
+    rf"|(?P<links>@import(?:[{BLANKS}]|/\*.*?\*/){{0,9}}[{BLANKS}]*|(?<![\w\-])url\([{BLANKS}]*)?(?P<quote>[\"'])"
     rf"|(?<![\w\-])url\([{BLANKS}]*(?P<bare>)",
     re.IGNORECASE | re.DOTALL,
 ).search
-# The inside of a string, by its quote. An expression remembers every repetition, so it takes at
-# most 99 escapes at once.
+# The inside of a string, by its quote; a blank that follows an escape by number is part of it. An
+# expression remembers every repetition, so it takes at most 99 escapes at once.
+_AN_ESCAPE = rf"\\(?:[0-9A-Fa-f]{{1,6}}[{BLANKS}]?|.)"
 _INSIDE = {
-    quote: re.compile(rf"[^{stops}\\]*(?:\\.[^{stops}\\]*){{0,99}}", re.DOTALL).match
+    quote: re.compile(rf"[^{stops}\\]*(?:{_AN_ESCAPE}[^{stops}\\]*){{0,99}}", re.DOTALL).match
     for quote, stops in {'"': '"\n', "'": "'\n", "": f"\"'(){BLANKS}"}.items()
 }
+_closed = re.compile(rf"[{BLANKS}]*(?:\)|\Z)").match
 _LONGEST_ESCAPED = 2**20  # characters; a longer text is no URI, even if most of it is escapes
 _ESCAPE = re.compile(rf"\\(?:([0-9A-Fa-f]{{1,6}})[{BLANKS}]?|(.))", re.DOTALL)
 
@@ -44,6 +46,9 @@ def css_references(css: str) -> Iterator[str]:
         end = _end_inside(css, begin, quote)
         position = end + css.startswith((quote or "\\", "\\"), end)
         if quote and token["links"] is None:
+            continue
+        if not quote and not _closed(css, end):  # such a `url()` loads nothing
+            position = css.find(")", end) + 1 or len(css)
             continue
         reference = css[begin:end].strip(BLANKS)
         if reference and not reference.startswith("#"):

@@ -19,7 +19,7 @@ import re
 from codecs import BOM_UTF8
 from functools import lru_cache
 
-from crawlrank.jobs.kernel.archive.http_payload import PACKED, unpacked
+from crawlrank.jobs.kernel.archive.http_payload import PACKED, BodyDamage, unpacked
 from crawlrank.jobs.kernel.archive.records import Record
 from crawlrank.jobs.kernel.links.xml_links import FEED_ROOTS, SITEMAP_ROOTS, document_of, root_of
 from crawlrank.jobs.kernel.markup.charsets import UTF_16_MARKS, as_utf8, charset_of
@@ -57,13 +57,18 @@ _BLANKS = BOM_UTF8 + b" \t\r\n\f"
 _begins_page = re.compile(rb"\s{0,99}<(?:!doctype\s+html|html)[\s>]", re.IGNORECASE).match
 
 
-def readable(record: Record, limit: int) -> tuple[bytes, str]:
-    """A body as its links can be read, at most limit bytes if it was packed, and its name."""
-    if _type_name(record.media_type) == "text/html" and _begins_page(record.body):
-        return record.body, "html"
-    body = inflated(record.body, record.uri, limit)
-    name = document(record.media_type if body is record.body else "", body, record.uri)
-    return (without_prefix(record.media_type, body) if name == "html" else body), name
+def readable(record: Record, limit: int) -> tuple[bytes, str, BodyDamage]:
+    """A body as its links can be read, at most limit bytes if it was packed; its name; and the
+    damage to what was packed."""
+    type_name = _type_name(record.media_type)
+    if type_name == "text/html" and _begins_page(record.body):
+        return record.body, "html", []
+    body, damage = inflated(record.body, record.media_type, record.uri, limit)
+    by_type = body is record.body or type_name in HTML_TYPES
+    name = document(record.media_type if by_type else "", body, record.uri)
+    if name in ("html", "svg"):
+        body = without_prefix(record.media_type, body)
+    return body, name, damage
 
 
 def document(media_type: str, body: bytes, uri: str = "") -> str:
@@ -77,7 +82,7 @@ def document(media_type: str, body: bytes, uri: str = "") -> str:
         return _of_html_type(body, media_type)
     if name in XML_TYPES or name.endswith("+xml"):
         return _by_root(body, media_type)
-    unknown = "/" not in name or name in UNKNOWN_TYPES
+    unknown = _is_unknown(name)
     if name == "application/pdf" or (unknown and body.startswith(_PDF)):
         return "pdf"
     by_content = _by_content(body, media_type)
@@ -88,6 +93,10 @@ def document(media_type: str, body: bytes, uri: str = "") -> str:
     if _TEXT_SITEMAP.search(_path(uri)):
         return "sitemap"
     return "robots" if is_robots_txt(uri) and "gzip" not in name else ""
+
+
+def _is_unknown(type_name: str) -> bool:
+    return "/" not in type_name or type_name in UNKNOWN_TYPES
 
 
 def is_robots_txt(uri: str) -> bool:
@@ -107,14 +116,17 @@ def _by_content(body: bytes, media_type: str) -> str:
     return _like_xml(body, media_type) or ("html" if _begins_like_html(head) else "")
 
 
-def inflated(body: bytes, uri: str, limit: int) -> bytes:
-    """At most limit bytes of the body, which is inflated if it holds a packed feed or sitemap."""
+def inflated(body: bytes, media_type: str, uri: str, limit: int) -> tuple[bytes, BodyDamage]:
+    """At most limit bytes of the body, which is inflated if it holds a packed page, feed or
+    sitemap."""
     if not body.startswith(PACKED):
-        return body
-    is_named = _TEXT_SITEMAP.search(_path(uri))
-    if is_named or _by_content(unpacked(body, _SNIFFED), "") in _OF_ANY_TYPE:
-        return unpacked(body, limit)
-    return body
+        return body, []
+    name = _type_name(media_type)
+    if name not in HTML_TYPES and not _TEXT_SITEMAP.search(_path(uri)):
+        by_content = _by_content(unpacked(body, _SNIFFED)[0], "")
+        if by_content not in _OF_ANY_TYPE and not (by_content == "html" and _is_unknown(name)):
+            return body, []
+    return unpacked(body, limit)
 
 
 def unread(media_type: str, body: bytes) -> str:
@@ -123,14 +135,17 @@ def unread(media_type: str, body: bytes) -> str:
     name = _type_name(media_type)
     if name in XML_TYPES or name.endswith("+xml") or body[:99].lstrip(_BLANKS)[:1] != b"<":
         return ""
-    if _stripped(body[:_SNIFFED]).startswith(b"<?xml"):
+    if _stripped(body[:_SNIFFED]).startswith((b"<?xml", b"<svg")):
         return _by_root(body, media_type) or "xml"
     return _by_content(body, media_type)
 
 
 def without_prefix(media_type: str, body: bytes) -> bytes:
-    """An XHTML page whose elements have a prefix (`html:a`) as one without it, as HTML has none."""
-    if _type_name(media_type) in ("text/html", "html") or b":html" not in body[:_SNIFFED].lower():
+    """An XHTML page, or a picture of SVG, whose elements have a prefix (`html:a`) as one without
+    it, as HTML has none."""
+    head = body[:_SNIFFED].lower()
+    is_html = _type_name(media_type) in ("text/html", "html")
+    if is_html or (b":html" not in head and b":svg" not in head):
         return body
     prefix = root_of(_stripped(body[:_SNIFFED]).decode("latin-1")).rpartition(":")[0]
     if not prefix.isascii() or not prefix:
@@ -155,7 +170,7 @@ def _like_xml(body: bytes, media_type: str) -> str:
 
 def _by_root(body: bytes, media_type: str) -> str:
     head = body[:_SNIFFED]
-    if head.startswith(UTF_16_MARKS):
+    if head.startswith(UTF_16_MARKS) or b"\0" in head[:4]:
         head = as_utf8(head, charset_of(head, media_type))
     return document_of(_stripped(head).decode("latin-1"))
 

@@ -134,6 +134,11 @@ MOST_FRAMED = 10_000  # documents in srcdoc of a page; each takes 0.1 ms
 MOST_REFERENCES = 2**18  # of a page, with repetitions; they take some 50 MB
 _DEEPEST_SVG = 512
 _OF_SVG = frozenset({"image", "use"})
+# elements of HTML that mean nothing as elements of SVG; others, such as `img`, end the SVG
+_NOT_OF_SVG = frozenset({
+    *("area", "audio", "base", "del", "form", "frame", "iframe", "input", "ins", "link", "object"),
+    *("q", "script", "source", "track", "video"),
+})  # fmt: skip
 _HTML_IN_SVG = frozenset({"foreignObject", "foreignobject", "desc", "title"})
 _FOLLOWED = frozenset({"a", "area", "form"})
 _OF_DOCUMENT = frozenset({"base", "meta"})  # which mean nothing in a shadow root
@@ -181,7 +186,7 @@ class Document:
         self.references: list[ReferenceGroup] = []
         self.size = self.left_out = self._begin = 0
         self.framed: list[Document] = []
-        self.nofollow = self._reloads = False
+        self.nofollow = self._reloads = self._has_svg = False
         self.title, self._has_title = "", not self.options.titles
 
     @property
@@ -248,7 +253,9 @@ class Document:
 
     def _parse(self, text: bytes, selection: Selection) -> None:
         selector = selection.selector
-        if _SHADOW_ROOT in text.lower():
+        lower = text.lower()
+        self._has_svg = b"<svg" in lower
+        if _SHADOW_ROOT in lower:
             selector = f":is({selector},template)"
         if is_simple(text):
             self._read(text, selection, selector)
@@ -300,7 +307,10 @@ class Document:
                 continue
             if shadows and element in _OF_DOCUMENT:
                 continue
-            may_be = element in _OF_SVG or "xlink:href" in attributes
+            may_be = (
+                element in _OF_SVG or "xlink:href" in attributes
+                or (self._has_svg and element in _NOT_OF_SVG)
+            )  # fmt: skip
             self._add_element(element, attributes, selection, may_be and _is_of_svg(node))
             if element == "style" and element in selection.rules:
                 self._add_style(node.text(), "style")
@@ -335,7 +345,7 @@ class Document:
     ) -> None:
         if "xlink:href" in attributes and ("href" in attributes or not in_svg):
             del attributes["xlink:href"]  # as SVG 2 says
-        if element in selection.rules and (element not in _OF_SVG or in_svg):
+        if element in selection.rules and element not in (_NOT_OF_SVG if in_svg else _OF_SVG):
             self._add(element, attributes, selection.rules[element])
             if element in SPECIAL:
                 self._special(element, attributes)

@@ -195,8 +195,10 @@ class _PageJoining:
         self, document: Document, uri: str, other: str, nofollow: bool = False
     ) -> Iterator[LinkGroup]:
         """other: the page elsewhere, if kinds of references are asked for."""
-        if document.base:
-            uri, other = [one and base_uri(document.base, one) for one in (uri, other)]
+        if stated := document.base:
+            if document.options.as_heritrix and not stated.isascii():
+                stated = as_idna_2003(stated)
+            uri, other = [one and base_uri(stated, one) for one in (uri, other)]
         base, compared = self._base(document, uri), self._base(document, other) if other else None
         nofollow = nofollow or document.nofollow
         one_by_one = document.size > self._most
@@ -211,7 +213,8 @@ class _PageJoining:
                     targets, kinds = self._joined(document.page, base, compared, [reference])
                     if targets:
                         yield targets, hop, context, flag, kinds
-                        refreshed = True
+                    if targets or base.join(base.text(reference)) != "invalid":
+                        refreshed = True  # to whatever address, no later one counts
                         break
             elif one_by_one:
                 for reference in references:

@@ -47,9 +47,11 @@ def refresh(value: str, attributes: Attributes) -> Iterator[tuple[str, str]]:
 
 
 def reloads(value: str, attributes: Attributes) -> bool:
-    """Whether a meta element of this content is a refresh of the page itself."""
-    named = (attributes.get("http-equiv") or "").lower() == "refresh"
-    return named and bool(_REFRESH.match(value)) and not any(refresh_target(value))
+    """Whether a meta element of this content is a refresh of the page itself, or to a part of
+    it."""
+    if (attributes.get("http-equiv") or "").lower() != "refresh" or not _REFRESH.match(value):
+        return False
+    return all(target.strip(BLANKS)[:1] in ("", "#") for target, _ in refresh_target(value))
 
 
 def refresh_target(value: str) -> Iterator[tuple[str, str]]:
@@ -63,14 +65,20 @@ def refresh_target(value: str) -> Iterator[tuple[str, str]]:
 
 def _srcset(value: str, attributes: Attributes) -> Iterator[tuple[str, str]]:
     """The URLs of `a.jpg 1x, b.jpg 2x`; a comma inside a URL is part of it."""
-    expected = True  # whether the next word is a URL, not a descriptor
-    for word in _words(value):
-        if not expected:
-            _, comma, word = word.partition(",")
-            expected = bool(comma)
-        if expected and word.strip(","):
-            yield word.strip(","), "E"
-            expected = word.endswith(",")
+    position = 0
+    while image := _image_at(value, position):
+        yield image[1].rstrip(","), "E"
+        position = image.end()
+        if not image[1].endswith(","):
+            position = _after_descriptors(value, position)
+
+
+def _after_descriptors(value: str, position: int) -> int:
+    """The position of the comma that ends the descriptors of an image; one in parentheses ends
+    none."""
+    while (match := _comma_or_parenthesis(value, position)) and match[0] == "(":
+        position = value.find(")", match.end()) + 1 or len(value)
+    return match.start() if match else len(value)
 
 
 def _link(value: str, attributes: Attributes) -> Iterator[tuple[str, str]]:
@@ -110,6 +118,8 @@ def asks_nofollow(relations: str) -> bool:
 REFRESH = ("R", "meta/@content")  # hop and context
 BLANKS = " \t\n\f\r"  # of HTML; Unicode has more, which may be in a URI
 _words = re.compile(f"[^{BLANKS}]+").findall
+_image_at = re.compile(f"[{BLANKS},]*([^{BLANKS},][^{BLANKS}]*)").match
+_comma_or_parenthesis = re.compile("[,(]").search
 _relations = re.compile(f"[^{BLANKS},;]+").findall
 _REFRESH = re.compile(  # a time, then the end or a separator
     r"\s*(?:[0-9]|(?=\.))[0-9.]*(?:\Z|(?=[\s;,])\s*[;,]?\s*(?:url\s*=\s*)?(.*))",

@@ -49,8 +49,8 @@ def kind_of(target: bytes, other: bytes) -> bytes:
 
 
 def _kind(target: bytes, other: bytes) -> bytes:
-    if target == other:
-        return UNKNOWN
+    if target == other or target.partition(b":")[0] == other.partition(b":")[0]:
+        return UNKNOWN  # that names its scheme, which is not the page's
     rest = other[other.find(b":") :]
     if not rest.startswith(_HOST):
         return NETWORK_PATH if target.endswith(rest) else UNKNOWN

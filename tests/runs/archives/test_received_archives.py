@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from support.crawls import MORE_WEB, WEB, Said, checked, crawlrank, ok, process, write_warc
+from support.inputs.archive_samples import DICTIONARY, PAGES, with_dictionary, zstd
 from support.paths import LOOPBACK, SMALL_ARCHIVES
 from support.systems.web_server import WebServer, certificate
 from support.work_folders import manifest_of
@@ -244,7 +245,20 @@ def test_ranges_that_are_no_records(tmp_path: Path) -> None:
         index.write('\n{"filename": "no.warc.gz", "offset": 1, "length": 2}')
     said = crawlrank("inspect", "--archives-from", tmp_path / "index", "--prefix", tmp_path)
     assert said.code == 3
-    assert "No such file" in said.err
+    assert "no.warc.gz cannot be read (No such file" in said.err
+
+
+def test_records_that_need_the_dictionary_of_their_archive(tmp_path: Path) -> None:
+    """It is read from the beginning of the archive, whatever ranges are asked for."""
+    frames = [zstd(record, DICTIONARY) for record in PAGES]
+    archive = with_dictionary(PAGES)
+    (tmp_path / "a.warc.zst").write_bytes(archive)
+    begin = len(archive) - len(frames[-1])
+    line = {"filename": "a.warc.zst", "offset": begin, "length": len(frames[-1])}
+    (tmp_path / "index").write_text(json.dumps(line))
+    how = ("inspect", "--archives-from", tmp_path / "index", "--prefix", tmp_path, "--json", "-")
+    found = json.loads(ok(*how).out)["archives"][0]
+    assert (found["captures"]["count"], found["damage"]["by_reason"]) == (1, {})
 
 
 def test_a_long_index_makes_several_lists(tmp_path: Path) -> None:

@@ -151,6 +151,16 @@ def test_outlinks_of_metadata_records() -> None:
     assert found(missing + about) == []
 
 
+def test_an_archive_of_heritrix_is_known_as_one() -> None:
+    """Its hosts are of IDNA 2003."""
+    linked = links({"path": "A@/href", "url": "http://fa\u00df.test/"})
+    own = warc(b"software: ia-web-commons", "", "warcinfo", media_type="application/warc-fields")
+    info = {"WARC-Info-Metadata": {"software": "Heritrix/3.4.0 http://crawler.archive.org"}}
+    described = wat(info, "warcinfo", {"Content-Type": "application/warc-fields"})
+    assert found(own + described + linked) == [("http://fass.test/", "L")]
+    assert found(own + linked) == [("http://xn--fa-hia.test/", "L")]
+
+
 def test_an_arc() -> None:
     header = {"Target-URI": URI, "Date": "20240506070809", "Content-Type": "text/html"}
     page_ = {"Links": [{"path": "A@/href", "url": "a"}]}

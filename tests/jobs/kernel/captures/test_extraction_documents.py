@@ -6,6 +6,7 @@ import gzip
 
 import pytest
 from support.inputs.archive_samples import (
+    FIELDS,
     ID,
     extracted,
     metadata,
@@ -119,3 +120,76 @@ def test_forms_are_links_on_request() -> None:
     data = response(200, b"<form action=a>")
     assert targets(data, links="all", forms=True) == [("http://h/a", "X")]
     assert targets(data, forms=True) == targets(data, links="all") == []
+
+
+def reasons(data: bytes, **options: object) -> list[str]:
+    return [damage.reason for damage in extracted(data, **options)[2]]
+
+
+PACKED_PAGE = gzip.compress(b"<a href=a>" + b" " * 3000 + b"<a href=b>", mtime=0)
+PACKED_PAGES = {
+    "type alone": response(200, PACKED_PAGE),
+    **{
+        coding: response(200, PACKED_PAGE, f"Content-Encoding: {coding}\r\n")
+        for coding in ("identity", "none", "utf-8", "deflate", "gzip")
+    },
+    "unknown type": of_type("application/octet-stream", PACKED_PAGE),
+    "no type": warc(b"HTTP/1.1 200 OK\r\n\r\n" + PACKED_PAGE, "http://h/"),
+    "resource": warc(PACKED_PAGE, "http://h/", "resource", media_type="text/html"),
+}
+
+
+@pytest.mark.parametrize("name", PACKED_PAGES)
+def test_a_page_that_begins_like_gzip_is_inflated(name: str) -> None:
+    """What of it is cut is damage."""
+    data = PACKED_PAGES[name]
+    assert targets(data) == [("http://h/a", "L"), ("http://h/b", "L")]
+    assert reasons(data) == []
+    assert targets(data, max_record=1024) == [("http://h/a", "L")]
+    assert reasons(data, max_record=1024) == ["body-too-large"]
+
+
+def test_a_packed_file_that_may_be_a_page_is_none_by_its_type() -> None:
+    assert targets(of_type("application/gzip", PACKED_PAGE)) == []
+
+
+def test_a_packed_sitemap_that_is_cut_is_damage() -> None:
+    entries = b"".join(b"<url><loc>/%d</loc></url>" % (n * n) for n in range(300))
+    packed = gzip.compress(b"<urlset>" + entries, mtime=0)[:600]
+    data = of_type("application/gzip", packed, "http://h/sitemap.xml.gz")
+    assert 10 < len(targets(data)) < 300
+    assert reasons(data) == ["bad-encoding"]
+
+
+@pytest.mark.parametrize("how", ["X-Robots-Tag: nofollow\r\n", "<meta name=robots content=none>"])
+def test_nofollow_of_a_page_counts_for_its_header(how: str) -> None:
+    header, body = (how, "") if how.startswith("X") else ("", how)
+    header += "Link: <n>; rel=next, <s>; rel=stylesheet\r\n"
+    data = response(200, f"{body}<a href=a>".encode(), header)
+    assert targets(data, links="all", nofollow="drop") == [("http://h/s", "E")]
+    assert extracted(data, links="all")[3]["flagged.nofollow"] == 2
+
+
+def test_documents_of_xml_with_prefixes_and_in_utf_16() -> None:
+    svg = b'<s:svg xmlns:s="http://www.w3.org/2000/svg"><s:a xlink:href="a"/></s:svg>'
+    assert targets(of_type("image/svg+xml", svg)) == [("http://h/a", "L")]
+    feed = "<rss><channel><item><link>http://h/a</link></item></channel></rss>"
+    for charset in ("utf-16le", "utf-16be"):
+        data = of_type(f"text/xml; charset={charset}", feed.encode(charset))
+        assert targets(data) == [("http://h/a", "L")]
+
+
+HERITRIX = warc(b"software: Heritrix/3.4.0\r\n", "", "warcinfo", media_type=FIELDS)
+BY_DOCUMENT = {
+    "base": response(200, b"<base href=//fa\xc3\x9f.test/><a href=x>"),
+    "location": response(302, b"", "Location: http://fa\u00df.test/x\r\n"),
+    "feed": of_type("text/xml", "<rss><link>http://faß.test/x</link></rss>".encode()),
+    "css": of_type("text/css", "a{b:url(http://faß.test/x)}".encode()),
+}
+
+
+@pytest.mark.parametrize("name", BY_DOCUMENT)
+def test_hosts_of_heritrix_are_of_idna_2003_in_all_documents(name: str) -> None:
+    found = targets(HERITRIX + BY_DOCUMENT[name], links="all")
+    assert [target for target, _ in found] == ["http://fass.test/x"]
+    assert targets(BY_DOCUMENT[name], links="all")[0][0] == "http://xn--fa-hia.test/x"

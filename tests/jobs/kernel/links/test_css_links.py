@@ -36,6 +36,13 @@ SHEETS = {
     "a{b:curl(x) -url(x)}": [],
     "@namespace svg url(http://www.w3.org/2000/svg);a{b:url(x)}": ["x"],
     "import 'x'": [],
+    r"a{b:url(d\20 e)}": ["d e"],
+    r"a{b:url('d\20 e')}": ["d e"],
+    "a{b:url( x )}c{d:url(y": ["x", "y"],
+    "a{b:url(x y)}c{d:url(z)}": ["z"],
+    'a{b:url(x"y)}c{d:url(z)}': ["z"],
+    "a{b:url(x(y)}c{d:url(z)}": ["z"],
+    "@import/* */'x'; @import /**//**/ url(y)": ["x", "y"],
 }
 
 

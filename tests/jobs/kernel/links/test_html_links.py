@@ -259,6 +259,7 @@ SRCSETS = {
     " a,b.jpg 100w , c.jpg": ["a,b.jpg", "c.jpg"],
     "a.jpg 1x 2h, , b.jpg": ["a.jpg", "b.jpg"],
     ", ,": [],
+    "a.jpg (1x, x.jpg 2x), b.jpg 2x, c.jpg (": ["a.jpg", "b.jpg", "c.jpg"],
 }
 
 
@@ -282,6 +283,25 @@ REFRESHES = {
 def test_refresh(value: str) -> None:
     html = f"<meta http-equiv=refresh content='{value.replace(chr(39), '&#39;')}'>"
     assert found(html) == [(f"http://h/d/{REFRESHES[value]}", "R", "meta/@content")]
+
+
+@pytest.mark.parametrize("first", ["#x", "mailto:a@h", "'#x'", ""])
+def test_the_first_refresh_counts_wherever_it_leads(first: str) -> None:
+    html = f'<meta http-equiv=refresh content="0;url={first}"><meta http-equiv=refresh content=0;x>'
+    assert found(html) == []
+    again = html.replace(f"url={first}", "url=http://[/")
+    assert [target for target, *_ in found(again)] == ["http://h/d/x"]
+
+
+@pytest.mark.parametrize("element", ["base", "area", "iframe", "script", "source", "link", "q"])
+def test_elements_of_html_mean_nothing_as_elements_of_svg(element: str) -> None:
+    """They do where HTML begins again in a picture."""
+    value = f"<{element} rel=next href=/q/ src=/q/ cite=/q/></{element}>"
+    html = f"<svg><g>{value}</g></svg><a href=x>"
+    inner = f"<svg><desc>{value}</desc></svg><a href=x>"
+    for read in (found, lambda text: found_by_parser(text.encode())):
+        assert [target for target, *_ in read(html)] == ["http://h/d/x"]
+        assert [target for target, *_ in read(inner)] != ["http://h/d/x"]
 
 
 def test_charsets() -> None:

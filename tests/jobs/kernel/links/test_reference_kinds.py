@@ -99,6 +99,17 @@ def test_a_reference_has_its_kind(reference: str, kind: str) -> None:
     assert links[0].reference == kind.encode()
 
 
+@pytest.mark.parametrize("schemes", [("https", "http"), ("http", "https")])
+def test_a_scheme_of_its_own_takes_nothing_of_the_page(schemes: tuple[str, str]) -> None:
+    """`http:host` on a page of https is a host, not a path."""
+    page, other = schemes
+    links, _ = found(
+        "html", html([f"{other}:www.c.example"], ""), f"{page}://p.example/c", kinds=True
+    )
+    assert links[0][:1] == (f"{other}://www.c.example/".encode(),)
+    assert links[0].reference == b"-"
+
+
 def test_a_target_that_is_referred_to_in_two_ways_has_two_kinds() -> None:
     links, _ = found("html", html(["a", "/d/a", "a"], ""), "http://a.example/d/p", kinds=True)
     assert [link.reference for link in links] == [b"0.1,/", b"0.1,/"]
