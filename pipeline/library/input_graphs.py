@@ -9,6 +9,7 @@ and the labels of both its ends where it comes from a file or a table.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -218,6 +219,10 @@ def _of_igraph(graph: Any, weighted: bool) -> _Edges:
     """The labels are the attribute `name` of the vertices, if there is one."""
     pairs = np.array(graph.get_edgelist(), np.int64).reshape(-1, 2)
     labels = graph.vs["name"] if "name" in graph.vs.attributes() else None
+    if labels is not None and len(set(labels)) < len(labels):
+        repeated = next(name for name, count in Counter(labels).items() if count > 1)
+        cure = "Make the names distinct, or delete the attribute: then nodes are numbers."
+        raise BadInput(WHERE, f"several vertices of the name {repeated!r}", "distinct names", cure)
     if weighted and "weight" not in graph.es.attributes():
         cure = "Name the attribute weight, or leave weighted out."
         raise BadInput(WHERE, "edges without the attribute weight", "weights", cure)
@@ -289,6 +294,24 @@ def _are_labels(pa: Any, kind: Any) -> bool:
     return any(getattr(pa.types, name)(kind) for name in names if hasattr(pa.types, name))
 
 
+def _scaled(sources: Positions, weights: Floats, nodes: int) -> Floats:
+    """The weights times a power of 2 for each source, with which the largest is at least 0.5 and
+    below 1: a node shares by the ratio of its weights alone, and no sum of them is infinite. Raises
+    BadInput for weights of a node that no double can have beside each other."""
+    largest = np.zeros(nodes)
+    np.maximum.at(largest, sources, weights)
+    _, exponents = np.frexp(largest)
+    scaled: Floats = np.ldexp(weights, -exponents[sources])
+    small = scaled < np.finfo(np.float64).tiny
+    if small.any():
+        at = int(np.argmax(small))
+        what = f"{weights[at]:g} beside {largest[sources[at]]:g} of the same node"
+        raise BadInput(
+            f"{WHERE}, weights", what, "a ratio of at most 1e307", "Leave such edges out."
+        )
+    return scaled
+
+
 def _arranged(edges: _Edges) -> InputGraph:
     """The edges by target, then source, each once."""
     sources, targets, weights, nodes = edges[:4]
@@ -299,10 +322,11 @@ def _arranged(edges: _Edges) -> InputGraph:
         summed: Floats | None = None
         distinct = each_once(pairs)  # np.unique takes ten times as long
     else:
+        from crawlrank.pipeline.ranking.weighted import weight_sums  # which needs machine code
+
         distinct, at = np.unique(pairs, return_inverse=True)
-        summed = np.bincount(at, weights[kept], len(distinct)).astype(np.float64)
-        if not np.isfinite(summed).all():
-            raise BadInput(f"{WHERE}, weights", "a sum that is infinite", "smaller weights")
+        scaled = _scaled(sources[kept], weights[kept], nodes)
+        summed = weight_sums(at.astype(np.int64), scaled, len(distinct))
     of_edges, kind = distinct % nodes, cast(Any, id_type(nodes))
     csr = Csr(
         np.searchsorted(distinct, np.arange(nodes + 1) * nodes).astype(np.int64),

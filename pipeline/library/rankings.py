@@ -268,6 +268,8 @@ def hits(
     """
     given = _unweighted(graph, nodes)
     column = _optional_weights("relevance", relevance, given, METHODS["hits"].unnamed)
+    if not isinstance(perturb, Real):
+        raise BadInput("perturb", _shown(perturb), "a number")
     solving = _solving(tolerance, iterations, max_rounds, threads)
     return _ranked("hits", given, solving, weights=column, perturb=perturb)
 
@@ -331,7 +333,8 @@ def harmonic(
 
     log2m: HyperBall with 2^log2m registers a node, 6 to 14; then result.eta is three times the
     standard deviation of a score, relative to it. None: exact distances, and HyperBall for large
-    graphs. seed: of its hash. max_rounds: the longest path that it may find.
+    graphs. seed: of its hash. max_rounds: the longest path that
+    HyperBall may find.
     """
     given = _unweighted(graph, nodes)
     if log2m is not None:

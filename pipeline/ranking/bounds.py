@@ -32,8 +32,11 @@ class Bounds(NamedTuple):
 
     def text(self, score: float, scores: int = 1) -> str:
         """The score with the digits that the exact score has too, at most 6; where it has none,
-        `0.7±0.2`, or `<3e-9` where it may be 0. scores: of how many it is the sum."""
+        `0.7±0.2`, or `<3e-9` where it may be 0; `~0.7` where nothing is known of its error. scores:
+        of how many it is the sum."""
         low, high = self.ends(score, scores)
+        if math.isinf(high):
+            return f"~{score:.{MOST_DIGITS}g}"
         if low == high == 0:
             return "0"
         if digits := _shared_digits(low, high):

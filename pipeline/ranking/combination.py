@@ -13,7 +13,8 @@ ahead in one ranking stay far ahead. It suits rankings that are spread alike, su
 several teleports: where no page dangles, their mean is the PageRank of the mean teleport (Jeh,
 Widom 2003, Scaling personalized web search).
 
-As a method, `solve` returns the combined scores that it is given. It adds no error to theirs.
+As a method, `solve` returns the combined scores that it is given. Nothing is known of their error:
+that of a part may change the positions of its pages.
 """
 
 from __future__ import annotations
@@ -69,8 +70,8 @@ def _probabilities(scores: Floats) -> Floats:
 
 
 def solve(problem: Problem) -> Solution:
-    """The combined scores, without an error of their own."""
-    return exact(problem.csr, problem.inputs[COMBINE.name])
+    """The combined scores, with an unknown error."""
+    return exact(problem.csr, problem.inputs[COMBINE.name], eta=math.inf)
 
 
 def base(weights: Floats | None) -> Floats:

@@ -56,9 +56,14 @@ class WeightedGraph:
     @cached_property
     def outweights(self) -> Floats:
         """float64[S]: what the weights of each node's edges out sum to, 0 for a dangling node."""
-        sums = np.zeros(self.nodes)
-        _add_weights(self.sources, self.weights, sums)
-        return sums
+        return weight_sums(self.sources, self.weights, self.nodes)
+
+
+def weight_sums(slots: Ids | Positions, weights: Floats, count: int) -> Floats:
+    """float64[count]: the sum of the weights of each slot, rounded once."""
+    sums, rests = np.zeros(count), np.zeros(count)
+    _add_weights(slots, weights, sums, rests)
+    return sums + rests
 
 
 def iterate(
@@ -103,10 +108,12 @@ def iterate(
 
 
 @loop
-def _add_weights(sources: Ids | Positions, weights: Floats, sums: Floats) -> None:
-    """Add the weight of each edge to the sum of its source."""
-    for k in range(len(sources)):
-        sums[sources[k]] += weights[k]
+def _add_weights(slots: Ids | Positions, weights: Floats, sums: Floats, rests: Floats) -> None:
+    """Add each weight to the sum of its slot, which is in two parts."""
+    for k in range(len(slots)):
+        slot = slots[k]
+        sums[slot], error = two_sum(sums[slot], weights[k])
+        rests[slot] += error
 
 
 @loop
@@ -165,8 +172,8 @@ def _residual(
     of `_sweep`.
 
     The doubt: W_s and y_s, the product with w_st, its sum, the product with the damping and the
-    last sum round, and damping and base may be no doubles. Whole weights have an exact W_s below
-    2^53. That is 8 roundings of what each edge adds; DOUBT, 10 roundings, is ample.
+    last sum round, and damping and base may be no doubles; w_st may be a rounded sum, which counts
+    in W_s, too. That is 10 roundings of what each edge adds; DOUBT is 10, and two more are ample.
     """
     absolute, largest = 0.0, 0.0
     each = len(base) > 1
@@ -174,7 +181,7 @@ def _residual(
         high, low = _flow(sources, weights, y, offsets[i], offsets[i + 1])
         score = base[i if each else 0] + damping * (high + low)
         edges = float(offsets[i + 1] - offsets[i])
-        doubt = (DOUBT + (edges * UNIT) ** 2) * (score + scores[i])
+        doubt = (DOUBT + 2.0 * UNIT + (edges * UNIT) ** 2) * (score + scores[i])
         off = abs(score - scores[i]) + doubt
         absolute += off
         largest = max(largest, off)

@@ -58,7 +58,6 @@ from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
 from crawlrank.jobs.kernel.formats.rows import (
     HOPS,
     MANIFEST_HOP,
-    NOFOLLOW_HOPS,
     Anchor,
     AnchorRun,
     Capture,
@@ -76,6 +75,7 @@ from crawlrank.jobs.kernel.links.html_links import (
     WordsOfLinks,
     document_links,
     html_document,
+    with_nofollow,
 )
 from crawlrank.jobs.kernel.links.joining import Examples, count_dropped
 
@@ -200,11 +200,6 @@ def extract_runs(
             if part is not None:
                 extraction.end(part)
                 part.alone &= answers.alone
-
-
-def _flagged(links: Iterable[LinkGroup]) -> Iterator[LinkGroup]:
-    """The links of a page that asks not to follow any."""
-    return ((*link[:3], link[3] or link[1] in NOFOLLOW_HOPS, link[4]) for link in links)
 
 
 class _Extraction:
@@ -407,7 +402,7 @@ class _Extraction:
             references += header_references(fields, canonical=self._options.canonical)
         options, examples = self._html_options, self._examples
         links = resolved(references, uri.decode(), self._counters, examples, options)
-        return self._links.add(uri, _flagged(links) if nofollow else links, "header")
+        return self._links.add(uri, with_nofollow(links) if nofollow else links, "header")
 
     def _body(
         self, record: Record, body: bytes | Document, uri: bytes, name: str, *, nofollow: bool
@@ -421,7 +416,7 @@ class _Extraction:
                 name, body, uri.decode(), record.media_type, counters, examples,
                 self._html_options, most,
             )  # fmt: skip
-        runs = self._links.add(uri, _flagged(links) if nofollow else links, name)
+        runs = self._links.add(uri, with_nofollow(links) if nofollow else links, name)
         return [*runs, *self._links.anchors(uri, words)] if words else [*runs]
 
     def _texts(self, record: Record, body: bytes, uri: bytes) -> list[AnchorRun]:

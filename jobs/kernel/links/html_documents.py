@@ -31,6 +31,7 @@ from crawlrank.jobs.kernel.links.link_rules import (
     Reader,
     Rule,
     asks_nofollow,
+    embeds,
     names_canonical,
     refresh,
     reloads,
@@ -365,9 +366,9 @@ class Document:
                 self._reloads = reloads(value, attributes)
             if read is not None:
                 for reference, own_hop in islice(read(value, attributes), MOST_REFERENCES):
-                    if _embeds(reference):
+                    if embeds(reference):
                         self._group((own_hop, context, flag)).append(reference)
-            elif hop == "L" or _embeds(value):
+            elif hop == "L" or embeds(value):
                 self._group((hop, context, flag)).append(value)
 
     def _special(self, element: str, attributes: Attributes) -> None:
@@ -398,7 +399,7 @@ class Document:
         for rest in islice(head_tags(page.markup, b"link"), MOST_REFERENCES):
             values = written_values(rest, (b"rel", b"href"))
             target = page.value(values.get(b"href", b""))
-            if names_canonical(page.value(values.get(b"rel", b""))) and _embeds(target):
+            if names_canonical(page.value(values.get(b"rel", b""))) and embeds(target):
                 named.append(target)
         self.references.insert(0, (named, (CANONICAL_HOP, "link/@href", False)))
         self.size += len(named)
@@ -446,9 +447,3 @@ def _is_of_svg(node: LexborNode) -> bool:
             return True
         parent = parent.parent
     return True
-
-
-def _embeds(reference: str) -> bool:
-    """Whether a reference leads out of the page; only links for readers may name a part of it."""
-    text = reference.strip()
-    return bool(text) and text[0] != "#"

@@ -257,6 +257,11 @@ class _PageJoining:
         return [*islice(references, allowed)]
 
 
+def with_nofollow(links: Iterable[LinkGroup]) -> Iterator[LinkGroup]:
+    """The links of a page that asks not to follow any."""
+    return ((*link[:3], link[3] or link[1] in NOFOLLOW_HOPS, link[4]) for link in links)
+
+
 def words_of(page: PageText, references: ReferencesOfKind) -> LinkWords:
     """The words of each link; those of what is no link are none."""
     if isinstance(references, References):

@@ -81,6 +81,12 @@ def _after_descriptors(value: str, position: int) -> int:
     return match.start() if match else len(value)
 
 
+def embeds(reference: str) -> bool:
+    """Whether a reference leads out of the page; only links for readers may name a part of it."""
+    text = reference.strip()
+    return bool(text) and text[0] != "#"
+
+
 def _link(value: str, attributes: Attributes) -> Iterator[tuple[str, str]]:
     if hop := relation_hop(attributes.get("rel") or ""):
         yield value, hop

@@ -44,6 +44,7 @@ from crawlrank.pipeline.ranking.inputs import PERTURB, RELEVANCE
 from crawlrank.pipeline.ranking.options import Round, Stop
 from crawlrank.pipeline.ranking.solution import OnState, Problem, Solution, State
 
+MOST_PERTURB = 1e100  # whose squares can be summed
 HOPED = 0.1  # gap, relative, that the residual is made small enough for before the gap is looked at
 
 
@@ -52,8 +53,8 @@ def solve(problem: Problem) -> Solution:
     equal, for a relevance outside 0 to 1, and for a perturb that is none."""
     relevance = read_only(relevance_of(RELEVANCE.of(problem.inputs)))
     perturb = PERTURB.of(problem.inputs)
-    if not 0 <= perturb < math.inf:
-        raise BadInput(PERTURB.option, f"{perturb}", "a finite number of at least 0")
+    if not 0 <= perturb <= MOST_PERTURB:
+        raise BadInput(PERTURB.option, f"{perturb}", f"a number from 0 to {MOST_PERTURB:g}")
     with team_of(problem.csr, problem.threads, problem.block) as team:
         if not team.edges and not perturb:
             raise without_links()
@@ -89,10 +90,12 @@ def _to_tolerance(team: Team, links: Links, problem: Problem) -> Solution:
     """Cycles of Lanczos' method, and the gap as soon as the residual is small."""
     stop, state = problem.stop, problem.state
     start, rounds = links.team.outdegrees[links.nodes].astype(np.float64), list[Round]()
+    if not start.any():  # of a perturbed matrix
+        start += 1
     if state is not None and state.vector.shape == start.shape:
         start, rounds = state.vector, list(state.rounds)
     steps = _steps(problem.budget, len(start))
-    enough, known = HOPED * stop.tolerance, 0.0
+    enough, known = HOPED * min(stop.tolerance, 1.0), 0.0
     while True:
         started = time.monotonic()
         start = cycle(links.squared, start, steps, enough)
@@ -131,6 +134,7 @@ def _second(links: Links, pair: Pair, bound: float) -> float:
 def _scores(links: Links, pair: Pair, known: float) -> tuple[HitsScores, float]:
     """The authorities of hubs, and a bound of their error. known: of the second eigenvalue."""
     u, sine = pair.u, math.inf
+    known = known if pair.theta > known else 0.0  # else u may be near another vector
     if known:
         sine = (pair.residual + links.doubt * pair.theta) / (pair.theta - known)
         u = _of_community(links, u, sine)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import networkx as nx
@@ -347,3 +348,77 @@ def test_harmonic_centrality_may_be_estimated() -> None:
         with pytest.raises(crawlrank.BadInput, match=message):
             crawlrank.harmonic(graph, **options)  # type: ignore[arg-type]
     assert not crawlrank.harmonic(graph, log2m=8, max_rounds=2).converged
+
+
+def test_vertices_of_one_name_are_refused() -> None:
+    import igraph
+
+    graph = igraph.Graph([(0, 1), (1, 2)], directed=True)
+    graph.vs["name"] = ["x", "x", "y"]
+    with pytest.raises(crawlrank.BadInput, match="several vertices of the name 'x'"):
+        crawlrank.pagerank(graph)
+
+
+LEAST = 2.3e-308
+SHARED = ([0, 0, 1, 2], [1, 2, 0, 0])
+
+
+@pytest.mark.parametrize("weight", [1e308, LEAST])
+def test_weights_of_any_size_share_alike(weight: float) -> None:
+    """No sum of them is infinite, and no score is divided by nothing."""
+    for weights in ([weight] * 4, [weight, weight, 1, 1], [1, 1, weight, weight]):
+        assert crawlrank.pagerank((*SHARED, weights)).scores == pytest.approx(
+            crawlrank.pagerank((*SHARED, [1, 1, 1, 1])).scores, rel=1e-14
+        )
+    with pytest.raises(crawlrank.BadInput, match=r"1e-200 beside 1e\+200 of the same node"):
+        crawlrank.pagerank((*SHARED, [1e200, 1e-200, 1, 1]))
+
+
+@pytest.mark.parametrize("repeated", [False, True])
+def test_many_small_weights_beside_a_large_one(repeated: bool) -> None:
+    """Their sum is rounded once, so that the bound of each score holds."""
+    count, small = 10_000, 2.0**-54
+    targets = [1] * (count + 1) + [2] if repeated else [*range(1, count + 2)]
+    weights = [1.0] + [small] * count + [1.0] * repeated
+    result = crawlrank.pagerank(([0] * len(targets), targets, weights), tolerance=1e-13)
+    given = 1 + count * Fraction(small) if repeated else Fraction(1)
+    total = sum(map(Fraction, weights))
+    exact = Fraction(15, 100) + Fraction(85, 100) * Fraction(15, 100) * given / total
+    assert abs(Fraction(float(result.scores[1])) - exact) <= Fraction(result.eta) * exact
+
+
+def star(hub: int, size: int, tail: int) -> tuple[list[tuple[int, int]], int]:
+    """Links of `size` pages to one, and a tail; and the next number."""
+    edges = [(hub + 1 + n, hub) for n in range(size)]
+    last, new = hub + 1, hub + size + 1
+    for n in range(tail):
+        edges.append((last, new) if n % 2 == 0 else (new, last))
+        last, new = new, new + 1
+    return edges, new
+
+
+@pytest.mark.parametrize(("size", "tails"), [(20, (4, 3)), (30, (3, 4)), (20, (3, 4))])
+def test_hits_of_two_communities_of_nearly_equal_weight(size: int, tails: tuple[int, int]) -> None:
+    first, begin = star(0, size, tails[0])
+    second, _ = star(begin, size, tails[1])
+    result = crawlrank.hits(tuple(zip(*(first + second), strict=True)))
+    matrix = np.zeros((len(result), len(result)))
+    for source, target in first + second:
+        matrix[source, target] = 1
+    exact = np.abs(np.linalg.svd(matrix)[2][0])
+    assert 0 < result.certificate < 1e-6
+    assert np.linalg.norm(result.scores - exact) <= result.certificate
+
+
+@pytest.mark.parametrize(("links", "nodes"), [(([], []), 3), (([], []), 1), (([0], [0]), 2)])
+def test_hits_of_a_perturbed_matrix_without_links(links: object, nodes: int) -> None:
+    scores = crawlrank.hits(links, nodes=nodes, perturb=1e-6).scores
+    assert scores == pytest.approx([nodes**-0.5] * nodes)
+    with pytest.raises(crawlrank.BadInput, match=r"a number from 0 to 1e\+100"):
+        crawlrank.hits(links, nodes=nodes, perturb=1e200)
+    with pytest.raises(crawlrank.BadInput, match="perturb: 'x'; expected a number"):
+        crawlrank.hits(links, nodes=nodes, perturb="x")  # type: ignore[arg-type]
+
+
+def test_hits_to_a_large_tolerance() -> None:
+    assert crawlrank.hits(([10, 5, 6], [1, 0, 0]), tolerance=10).scores[0] == pytest.approx(1)
