@@ -80,8 +80,7 @@ def input_graph(
 def _edges_of(graph: Any, nodes: int | None, weighted: bool | None) -> _Edges:
     paths = _paths_of(graph)
     pair = isinstance(graph, (tuple, list)) and not paths
-    if nodes is not None and (isinstance(nodes, bool) or int(nodes) != nodes or nodes < 1):
-        raise BadInput("nodes", f"{nodes}", "a whole number of at least 1")
+    nodes = None if nodes is None else _node_count(nodes)
     if nodes is not None and not pair:
         cure = "Leave nodes out: this graph has a number of nodes itself."
         raise BadInput("nodes", f"{nodes} with a {type(graph).__name__}", "two arrays", cure)
@@ -98,6 +97,17 @@ def _edges_of(graph: Any, nodes: int | None, weighted: bool | None) -> _Edges:
     if hasattr(graph, "__arrow_c_stream__") or hasattr(graph, "__arrow_c_array__"):
         return _of_table(graph, weighted)
     raise BadInput(WHERE, f"an object of the type {type(graph).__name__}", EXPECTED)
+
+
+def _node_count(nodes: Any) -> int:
+    """Raises BadInput for what is no number of nodes."""
+    try:
+        count = 0 if isinstance(nodes, bool) else int(nodes)
+    except (TypeError, ValueError, OverflowError):
+        count = 0
+    if count < 1 or count != nodes:
+        raise BadInput("nodes", f"{nodes!r}", "a whole number of at least 1")
+    return count
 
 
 def _paths_of(graph: Any) -> list[Path]:

@@ -149,11 +149,17 @@ class RankingResult:
 
     def table(self) -> pa.Table:
         """The columns node (label), score and those of `more`, by id. `.to_pandas()` of it, or
-        `polars.from_arrow`, give data frames."""
+        `polars.from_arrow`, give data frames. Raises BadInput for labels that Arrow has no column
+        for, as those of several types."""
         import pyarrow as pa  # only for tables
 
         labels = np.arange(self.nodes) if self.labels is None else list(self.labels)
-        return pa.table({"node": labels, "score": self.scores, **self.more})
+        try:
+            column = pa.array(labels)
+        except pa.ArrowException as error:
+            what, cure = f"labels of which Arrow makes no column ({error})", "Take as_dict()."
+            raise BadInput("table", what, "labels of one type", cure) from error
+        return pa.table({"node": column, "score": self.scores, **self.more})
 
 
 NodeWeights = Mapping[Any, float] | npt.ArrayLike

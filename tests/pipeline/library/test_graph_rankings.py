@@ -252,6 +252,8 @@ FAULTS: dict[str, tuple[Any, dict[str, Any], str]] = {
     "too few nodes": (([0, 5], [1, 2]), {"nodes": 5}, r"sources\[1\]: 5; expected an id below"),
     "a huge id": (([0], [10**12]), {}, "the id 1000000000000 in a graph of 1 edge"),
     "no node": (([], []), {"nodes": 0}, "nodes: 0; expected a whole number of at least 1"),
+    "no number of nodes": (([], []), {"nodes": "x"}, "nodes: 'x'; expected a whole number"),
+    "nodes that are not a number": (([], []), {"nodes": float("nan")}, "nodes: nan; expected"),
     "fewer than no nodes": (([], []), {"nodes": -1}, "nodes: -1; expected"),
     "nothing": (([], []), {}, "no node"),
     "a weight that is none": (([0], [1], [NAN]), {}, r"weights\[0\]: nan; expected a finite"),
@@ -348,6 +350,18 @@ def test_harmonic_centrality_may_be_estimated() -> None:
         with pytest.raises(crawlrank.BadInput, match=message):
             crawlrank.harmonic(graph, **options)  # type: ignore[arg-type]
     assert not crawlrank.harmonic(graph, log2m=8, max_rounds=2).converged
+
+
+def test_a_whole_number_of_nodes_may_be_a_float() -> None:
+    assert crawlrank.pagerank(([0, 1], [1, 0]), nodes=2.0).nodes == 2  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("node", ["a", ("a", 1)])
+def test_labels_of_several_types_make_no_table(node: object) -> None:
+    result = crawlrank.pagerank(nx.DiGraph([(node, 1), (1, 2)]))
+    assert set(result.as_dict()) == {node, 1, 2}
+    with pytest.raises(crawlrank.BadInput, match=r"Arrow makes no column.*as_dict"):
+        result.table()
 
 
 def test_vertices_of_one_name_are_refused() -> None:
