@@ -149,8 +149,7 @@ class RankingResult:
 
     def table(self) -> pa.Table:
         """The columns node (label), score and those of `more`, by id. `.to_pandas()` of it, or
-        `polars.from_arrow`, give data frames. Raises BadInput for labels that Arrow has no column
-        for, as those of several types."""
+        `polars.from_arrow`, give data frames. Raises BadInput for labels of several types."""
         import pyarrow as pa  # only for tables
 
         labels = np.arange(self.nodes) if self.labels is None else list(self.labels)

@@ -119,13 +119,15 @@ def resolve(reference: str, base: str, charset: str = "utf-8") -> bytes | str:
     return _http(uri)
 
 
-def base_uri(reference: str, page: str) -> str:
+def base_uri(reference: str, page: str, charset: str = "utf-8") -> str:
     """The URI that references are resolved against on a page that states this base. It may have
-    nearly any scheme. As the HTML standard says, it is the page itself if the stated base is
-    invalid or begins with `data:` or `javascript:`. If it is too long, the result is '', so only
-    absolute references resolve."""
+    nearly any scheme. charset: that of the page, in which its query is encoded. As the HTML
+    standard says, it is the page itself if the stated base is invalid or begins with `data:` or
+    `javascript:`. If it is too long, the result is '', so only absolute references resolve."""
     if len(reference) > LONGEST_RAW:
         return ""
+    if charset != "utf-8" and "?" in reference and not reference.isascii():
+        reference = _query_encoded(reference, charset)
     try:
         uri = ada_url.join_url(page, reference)
     except ValueError:

@@ -195,10 +195,8 @@ class _PageJoining:
         self, document: Document, uri: str, other: str, nofollow: bool = False
     ) -> Iterator[LinkGroup]:
         """other: the page elsewhere, if kinds of references are asked for."""
-        if stated := document.base:
-            if document.options.as_heritrix and not stated.isascii():
-                stated = as_idna_2003(stated)
-            uri, other = [one and base_uri(stated, one) for one in (uri, other)]
+        if document.base:
+            uri, other = [one and self._stated(document, one) for one in (uri, other)]
         base, compared = self._base(document, uri), self._base(document, other) if other else None
         nofollow = nofollow or document.nofollow
         one_by_one = document.size > self._most
@@ -225,6 +223,14 @@ class _PageJoining:
                 yield targets, hop, context, flag, kinds
         for inner in document.framed:
             yield from self.links(inner, uri, other, nofollow)
+
+    def _stated(self, document: Document, uri: str) -> str:
+        """The address that the base of a document makes of that of its page."""
+        stated, as_heritrix = document.base or "", document.options.as_heritrix
+        if stated.isascii():
+            return base_uri(stated, uri)
+        stated = as_idna_2003(stated) if as_heritrix else stated
+        return base_uri(stated, uri, query_codec(self._page.charset, as_heritrix=as_heritrix))
 
     def _base(self, document: Document, uri: str) -> Base:
         as_heritrix = document.options.as_heritrix

@@ -310,6 +310,10 @@ def test_charsets() -> None:
         found(html.encode("cp1252"), "text/html; charset=latin1")[0][0] == "http://h/d/%C3%A9?%E9"
     )
     assert found(html.encode())[0][0] == "http://h/d/%C3%A9?%C3%A9"
+    based = "<meta charset=windows-1251><base href='/b/?ж'><a href='#t'><a href=x>"
+    assert [uri for uri, *_ in found(based.encode("cp1251"))] == [
+        "http://h/b/?%E6", "http://h/b/x",
+    ]  # fmt: skip
     assert found(b"\xff\xfe" + html.encode("utf-16-le"))[0][0] == "http://h/d/%C3%A9?%C3%A9"
 
 
