@@ -28,7 +28,6 @@ def test_the_sample_run_gives_the_expected_bytes(tmp_path: Path) -> None:
         assert (tmp_path / "text" / name).read_bytes() == wanted, name
 
 
-@pytest.mark.slow
 def test_a_run_without_compiled_loops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As a developer runs it who looks into a loop. What others see is the same."""
     compiled = finished(ARC) / "precedence.txt"

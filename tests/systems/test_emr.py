@@ -188,7 +188,6 @@ def inflated(data: bytes) -> bytes:
     return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
 
 
-@pytest.mark.slow
 def test_a_cluster_that_does_not_start(
     emr: MadeEmr, bucket: Any, conf: Path, tmp_path: Path
 ) -> None:
@@ -255,7 +254,6 @@ def test_an_interruption_ends_the_cluster(
     assert cluster.state == "TERMINATED"
 
 
-@pytest.mark.slow
 def test_a_cluster_that_may_not_be_tagged_is_ended(
     emr: MadeEmr, bucket: Any, conf: Path, tmp_path: Path
 ) -> None:
@@ -300,7 +298,6 @@ def test_the_region_is_that_of_boto3_unless_it_is_configured(emr: MadeEmr, conf:
         assert runner._opts["region"] == region
 
 
-@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("variables", "said"),
@@ -383,7 +380,6 @@ def test_ctrl_c_ends_the_cluster_of_a_run(
     assert not [secret for secret in (KEY, SECRET, TOKEN) if secret in said]
 
 
-@pytest.mark.slow
 def test_a_run_whose_step_fails(
     emr: MadeEmr, bucket: Any, conf: Path, web: Path, tmp_path: Path
 ) -> None:

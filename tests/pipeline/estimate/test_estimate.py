@@ -129,7 +129,6 @@ def test_a_run_is_as_estimated(
     assert events.parts() == PARTS
 
 
-@pytest.mark.slow
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A tiny archive is run as a whole. With archives that cannot be read, a method whose pages are
     not in the sample, and names in the current folder, where only the result is written."""
@@ -276,7 +275,6 @@ def _links(tmp_path: Path) -> Path:
     return links
 
 
-@pytest.mark.slow
 def test_inspect_says_it_in_a_line(bucket: Any, web: Path) -> None:
     """Also of an archive in S3."""
     bucket.put_object(Bucket="crawl", Key="web.warc.gz", Body=web.read_bytes())

@@ -161,7 +161,6 @@ def test_a_small_archive_without_cuts_comes_whole(form: str, tmp_path: Path) -> 
     assert of_pieces(sample.pieces) == contents(archive)
 
 
-@pytest.mark.slow
 def test_a_window_inside_a_large_record_gives_no_piece(tmp_path: Path) -> None:
     archive = tmp_path / "crawl"
     large = Random(1).randbytes(1_000_000)
@@ -185,7 +184,6 @@ def test_a_zip_without_archives_is_an_error(tmp_path: Path) -> None:
         taken(archive, 8, tmp_path / "pieces")
 
 
-@pytest.mark.slow
 def test_pieces_of_an_archive_in_s3(bucket: Any, tmp_path: Path) -> None:
     bucket.put_object(Bucket="crawl", Key="a.warc.gz", Body=CUT["WARC, each"])
     sample = taken("s3://crawl/a.warc.gz", 8, tmp_path / "pieces")

@@ -222,7 +222,6 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return output
 
 
-@pytest.mark.slow
 def test_a_run_writes_figures_tables_and_a_report(small: Path) -> None:
     names = {f"figure-{number}.{form}" for number in FIGURES for form in ("png", "svg")}
     tables = ("policies", "windows", "measures", "reasons", "definitions")
@@ -239,7 +238,6 @@ def test_a_run_writes_figures_tables_and_a_report(small: Path) -> None:
     assert "Seeds: 3, 4." in report
 
 
-@pytest.mark.slow
 def test_measures_are_of_all_pages(small: Path) -> None:
     for name in WINDOWS:
         rows = [row for row in rows_of(small / "measures.csv") if row["window"] == name]
@@ -268,7 +266,6 @@ def test_a_figure_alone_is_the_one_of_several(small: Path, tmp_path: Path) -> No
     assert rows_of(again / "windows.csv") == steady
 
 
-@pytest.mark.slow
 def test_only_what_a_figure_needs_is_run(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="the extra crawlrank[plot] is absent")
     run_lab(tmp_path, figures=(5,), nodes=100, processes=1)

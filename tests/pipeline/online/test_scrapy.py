@@ -174,7 +174,6 @@ def states(path: Path) -> dict[str, int]:
     return {"/" + page.decode().split("/", 3)[3]: state for page, state in rows}
 
 
-@pytest.mark.slow
 def test_redirects_errors_and_documents_without_text_are_done(run: Run, tmp_path: Path) -> None:
     web = Web({
         "/": page_at("/moved", "/none", "/picture", "/failing", "/a"),
@@ -222,7 +221,6 @@ class Other(Spider):
 """
 
 
-@pytest.mark.slow
 def test_a_spider_with_relevance_priorities_faults_and_what_cannot_be_written(
     run: Run, tmp_path: Path
 ) -> None:
@@ -247,7 +245,6 @@ def test_a_spider_with_relevance_priorities_faults_and_what_cannot_be_written(
         assert len(list(opic.iscores())) == 6
 
 
-@pytest.mark.slow
 def test_the_middleware_without_the_scheduler_says_so(run: Run, tmp_path: Path) -> None:
     web = Web({"/": page_at("/a"), "/a": page_at()})
     with crawling(web, tmp_path) as words:
@@ -256,7 +253,6 @@ def test_the_middleware_without_the_scheduler_says_so(run: Run, tmp_path: Path) 
     assert "Set it beside the middleware" in log
 
 
-@pytest.mark.slow
 def test_requests_of_busy_hosts_are_passed_over() -> None:
     with Database() as database:
         requests = SqliteRequests(database)

@@ -136,7 +136,6 @@ def test_a_job_runs_from_the_zip_with_the_packed_environment(
         assert graph == GRAPH, done.stderr
 
 
-@pytest.mark.slow
 def test_it_imports_nothing_that_is_installed(node: tuple[Path, dict[str, str]]) -> None:
     folder, env = node
     code = """
@@ -152,7 +151,6 @@ print(*(module.__file__ for module in sys.modules.values() if hasattr(module, "_
     assert not [path for path in files if "site-packages" in path or path.startswith(root)]
 
 
-@pytest.mark.slow
 def test_bytecode_is_there_for_whatever_time_the_files_have(package: Path) -> None:
     """PEP 552: flags 1, a hash that is not checked."""
     with tarfile.open(package / "env.tar.gz") as packed:
@@ -201,7 +199,6 @@ def contents(package: Path) -> Iterator[tuple[str, bytes]]:
             yield path.name, path.read_bytes()
 
 
-@pytest.mark.slow
 def test_nothing_names_this_machine_or_its_index(package: Path, index: str) -> None:
     root = ROOT
     host = index.partition("@")[2].rstrip("/")
@@ -211,7 +208,6 @@ def test_nothing_names_this_machine_or_its_index(package: Path, index: str) -> N
             assert what.encode() not in data, f"{name}: {what}"
 
 
-@pytest.mark.slow
 def test_it_is_the_same_twice(package: Path, wheelhouse: Path, tmp_path: Path) -> None:
     build(tmp_path / "again", X86, wheelhouse, requirements=[*NEEDED, *_shims()])
     files = {path.relative_to(package) for path in package.rglob("*") if path.is_file()}
@@ -353,7 +349,6 @@ def test_requirements_keep_their_markers_and_lose_those_of_extras() -> None:
     }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("conf", CONFS)
 def test_mrjob_takes_the_configuration(
     package: Path, conf: str, bucket: Any, monkeypatch: pytest.MonkeyPatch,

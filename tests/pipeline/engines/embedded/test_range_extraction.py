@@ -59,7 +59,6 @@ def same(one: Path, other: Path, reports: dict[str, ArchiveReport]) -> None:
             assert tables[0].to_pylist() == tables[1].to_pylist()
 
 
-@pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("paths", "options"),
