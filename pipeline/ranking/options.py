@@ -99,6 +99,8 @@ class Stop:
         if math.isinf(known):  # scores that are not bounded before their last round
             state = "the error of the scores is not known yet"
             cure = "allow more with --max-rounds."
+        elif not self.exhausted(rounds):  # what is left is rounding
+            cure = "no more rounds make them better: ask for less with --tolerance."
         return NotConverged(
             f"{title}: after {count_of(len(rounds), 'round')} {state}. The scores are kept in the "
             f"dataset ranks; {cure}"

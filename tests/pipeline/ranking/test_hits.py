@@ -245,6 +245,9 @@ def test_a_perturbation_that_is_none(bad: float) -> None:
 
 
 def test_a_tolerance_below_the_rounding_ends() -> None:
-    got = ranked(WEB, Stop(tolerance=1e-17))
+    stop = Stop(tolerance=1e-17)
+    got = ranked(WEB, stop)
     assert 1e-17 < got.rounds[-1]["certificate"] < 1e-11
     assert len(got.rounds) < 10
+    assert "no more rounds make them better" in str(stop.not_converged(got.rounds))
+    assert "--max-rounds" in str(Stop(max_rounds=1).not_converged(got.rounds))
