@@ -113,10 +113,12 @@ class Native(NamedTuple):
         return self._load(name, code)
 
     def entry(self) -> tuple[str, bytes]:
-        """The path of the code in a zip that holds the module, and the contents of that file."""
-        self.ready()
+        """The path of the code in a zip that holds the module, and the contents of that file. Code
+        is kept before it is taken: made again, it has other bytes."""
         package, _, _ = self.module.rpartition(".")
         name = self._name()
+        if kept(self.module, name) is None:
+            self.made()
         path = "/".join([*package.split("."), BESIDE, name])
         return path, contents_of(kept(self.module, name) or self._code())
 
