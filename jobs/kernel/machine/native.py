@@ -34,7 +34,8 @@ GENERIC = ("generic", "")  # all processors of the architecture, as `processor` 
 
 NativeFunction = Callable[..., int]
 T = TypeVar("T")
-_loaded: dict[str, tuple[NativeFunction, Any]] = {}  # each with the owner of its code
+_loaded: dict[str, NativeFunction] = {}
+_owners = list[Any]()  # the owners of all code: somebody may call a function that is loaded again
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -98,29 +99,30 @@ class Native(NamedTuple):
         """The function, if its code was kept. again: load it even if this process has."""
         name = self._name()
         if name in _loaded and not again:
-            return _loaded[name][0]
+            return _loaded[name]
         code = kept(self.module, name)
         return self._load(name, code) if code else None
 
     def made(self) -> NativeFunction:
         """The function; its code is kept where a folder can be written."""
         name = self._name()
+        return self._load(name, self._kept_or_made(name))
+
+    def _kept_or_made(self, name: str) -> bytes:
         with alone(self.module, name):
             code = kept(self.module, name)
             if code is None:
                 code = self._code()
                 keep(self.module, name, code)
-        return self._load(name, code)
+        return code
 
     def entry(self) -> tuple[str, bytes]:
         """The path of the code in a zip that holds the module, and the contents of that file. Code
         is kept before it is taken: made again, it has other bytes."""
         package, _, _ = self.module.rpartition(".")
         name = self._name()
-        if kept(self.module, name) is None:
-            self.made()
         path = "/".join([*package.split("."), BESIDE, name])
-        return path, contents_of(kept(self.module, name) or self._code())
+        return path, contents_of(kept(self.module, name) or self._kept_or_made(name))
 
     def _name(self) -> str:
         checked = os.environ.get("NUMBA_BOUNDSCHECK", "")
@@ -141,8 +143,10 @@ class Native(NamedTuple):
 
     def _load(self, name: str, code: bytes) -> NativeFunction:
         kinds = [_CTYPES.get(kind, ctypes.c_void_p) for kind in self.arguments]
-        _loaded[name] = loaded(code, self.function, kinds)
-        return _loaded[name][0]
+        function, engine = loaded(code, self.function, kinds)
+        _owners.append(engine)
+        _loaded[name] = function
+        return function
 
 
 def object_code(

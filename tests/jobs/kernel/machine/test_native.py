@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import stat
 import subprocess
@@ -186,3 +187,19 @@ def test_code_in_a_folder_of_somebody_else_is_not_taken(
     assert cached.kept(again=True) is None
     assert cached.made()(b"\2", 1) == 4
     assert path.stat() == before
+
+
+def test_a_function_may_be_called_after_its_code_was_loaded_again(made: Native) -> None:
+    first = made.ready()
+    for _ in range(3):
+        made.made()
+    gc.collect()
+    assert first(b"\1\2\3", 3) == 12
+
+
+def test_the_entry_of_a_zip_is_the_code_that_is_kept(made: Native, tmp_path: Path) -> None:
+    """Code that is made again has other bytes."""
+    kept_file(tmp_path).unlink()
+    path, contents = made.entry()
+    assert made.entry() == (path, contents)
+    assert kept_file(tmp_path).read_bytes() == contents
