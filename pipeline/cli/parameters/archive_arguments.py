@@ -71,7 +71,7 @@ def _archives(*, required: bool) -> Callable[[Command], Command]:
             raise click.MissingParameter(ctx=ctx, param=param)
         archives = _find(names)
         if required and any(map(is_received, archives)):
-            folder = ctx.with_resource(temporary_folder())
+            folder = ctx.find_root().with_resource(temporary_folder())
             return tuple(received(archives, folder, folder, partial(echo, err=True)))
         return archives
 
@@ -129,7 +129,8 @@ def _before(name: str, **attributes: Any) -> Callable[[Command], Command]:
 
 
 def _set(ctx: click.Context, variable: str, value: str) -> None:
-    """Set the variable until the command ends."""
+    """Set the variable until the command ends. That of click ends also where another option is
+    wrong; that of the command has no end then."""
     before = os.environ.get(variable)
 
     def restore() -> None:
@@ -139,7 +140,7 @@ def _set(ctx: click.Context, variable: str, value: str) -> None:
             os.environ[variable] = before
 
     os.environ[variable] = value
-    ctx.call_on_close(restore)
+    ctx.find_root().call_on_close(restore)
 
 
 def _require_input(ctx: click.Context, count: int) -> None:

@@ -23,6 +23,8 @@ from crawlrank.jobs.kernel.archive.sources import read_archives
 from crawlrank.jobs.kernel.errors import Unreachable
 from crawlrank.jobs.kernel.storage.opening import open_binary
 from crawlrank.jobs.kernel.storage.web.connections import ALLOW_PRIVATE, BUNDLE, WEB_BYTES
+from crawlrank.pipeline.library.calling import WrongUsage
+from crawlrank.pipeline.library.command_functions import inspect
 from crawlrank.pipeline.workfolder.archive_identity import digest_of
 
 REAL = [SMALL_ARCHIVES / "test__data__example.arc.gz", LOOPBACK]
@@ -155,6 +157,11 @@ def test_private_addresses_need_the_option(web: WebServer) -> None:
     assert (said.code, "--allow-private" in said.err) == (3, True)
     ok("inspect", url, PRIVATE)
     assert crawlrank("inspect", url).code == 3  # what was allowed is not allowed for ever
+    assert crawlrank("inspect", url, PRIVATE, "--jobs", "none").code == 2
+    assert crawlrank("inspect", url).code == 3  # nor where another option is wrong
+    with pytest.raises(WrongUsage):
+        inspect([url], allow_private=True, jobs="none")  # type: ignore[arg-type]
+    assert crawlrank("inspect", url).code == 3
 
 
 def test_a_wacz_is_read_by_ranges(web: WebServer, tmp_path: Path) -> None:
