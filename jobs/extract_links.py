@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 from typing import Any, get_args
@@ -20,7 +19,7 @@ from typing import Any, get_args
 from mrjob.step import MRStep
 
 from crawlrank.jobs.kernel.archive.damage import MAX_LISTED, of_unread
-from crawlrank.jobs.kernel.captures.counters import require_pages
+from crawlrank.jobs.kernel.captures.counters import Counters, require_pages
 from crawlrank.jobs.kernel.captures.extraction import extract_runs
 from crawlrank.jobs.kernel.captures.extraction_options import (
     DEFAULTS,
@@ -101,7 +100,7 @@ class ExtractLinks(Job):
         return ExtractionOptions(**{name: getattr(self.options, name) for name in names})
 
     def _lines(self, path: str, uri: str) -> Iterator[bytes]:
-        counters: Counter[str] = Counter()
+        counters = Counters()
         end: dict[str, Any] = {"archive": uri, "counters": counters}
         damage: list[list[object]] = []
         with tempfile.SpooledTemporaryFile(HELD) as held:

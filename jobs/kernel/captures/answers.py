@@ -76,7 +76,8 @@ class Answers:
 
     def _added(self, items: Iterable[HeldItem]) -> list[HeldItem]:
         """What need not wait any more."""
-        held, leaving, behind = self._held, list[HeldItem](), self._behind
+        leaving: list[HeldItem] = []
+        held, behind = self._held, self._behind
         for raw in items:
             item = described(raw)
             if isinstance(item, Record):

@@ -160,7 +160,8 @@ class CaptureRows:
             yield row.capture
 
     def _leaving(self) -> list[Capture]:
-        rows, leaving = self._rows, list[Capture]()
+        leaving: list[Capture] = []
+        rows = self._rows
         while rows and (rows[0].complete or len(rows) > WAITING):
             row = rows.popleft()
             leaving.append(row.capture)

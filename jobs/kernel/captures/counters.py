@@ -23,6 +23,7 @@ from crawlrank.jobs.kernel.archive.cdx import INDEX
 from crawlrank.jobs.kernel.archive.records import Record
 from crawlrank.jobs.kernel.archive.sources import WET
 from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.machine.native import of_python
 
 CAPTURED = ("response", "resource", "revisit")
 KINDS = (*CAPTURED, INDEX, "metadata", "request", "warcinfo", "conversion", "continuation")
@@ -32,6 +33,15 @@ INDEXES = "indexes"
 MAX_TYPES = 100  # media types of an archive that are counted by name; they are open-ended input
 OTHER_SCHEMES = frozenset({"dns", "ftp", "ftps", "screenshot", "thumbnail", "urn", "whois"})
 _MEDIA_TYPE = re.compile(r"[a-z]{1,20}/[a-z0-9!#$&^_.+-]{1,80}").fullmatch
+
+
+@of_python
+class Counters(Counter[str]):
+    """A Counter that takes a third of the time to count one more. As Counter has a method of its
+    own to delete a key, Python looks up the other, which sets one, each time."""
+
+    __setitem__ = dict.__setitem__
+    __delitem__ = dict.__delitem__  # type: ignore[assignment]
 
 
 def count_record(record: Record, counters: Counter[str]) -> None:

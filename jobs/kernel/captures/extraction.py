@@ -253,7 +253,7 @@ class _Extraction:
     def of_records(self, items: Iterable[Record | Damage]) -> list[Row]:
         """The captures that are complete by then, then links and damage of these items. With titles
         both come item by item, as a row has the title of its page."""
-        rows = list[Row]()
+        rows: list[Row] = []
         if self._options.titles:
             for item in items:
                 rows += [self.counted(item)] if isinstance(item, Damage) else self._titled(item)

@@ -346,8 +346,8 @@ class PageLinks:
 
     def add(self, source: bytes, groups: Iterable[LinkGroup], origin: str) -> list[LinkRun]:
         """The new links of these groups; origin: a document's name, `header` or `metadata`."""
-        runs, counters, count = list[LinkRun](), self._counters, 0
-        room = self.room
+        runs: list[LinkRun] = []
+        counters, count, room = self._counters, 0, self.room
         for targets, hop, context, nofollow, kinds in groups:
             if not targets or not self._keeps(targets, hop, context, nofollow):
                 continue

@@ -37,6 +37,13 @@ T = TypeVar("T")
 _loaded: dict[str, NativeFunction] = {}
 _owners = list[Any]()  # the owners of all code: somebody may call a function that is loaded again
 F = TypeVar("F", bound=Callable[..., Any])
+Class = TypeVar("Class", bound=type)
+
+
+def of_python(kind: Class) -> Class:
+    """Keep a class as it is: mypyc compiles no subclass of what Python has built in, and no class
+    with a decorator."""
+    return kind
 
 
 class OfThread(Generic[T]):

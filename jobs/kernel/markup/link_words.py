@@ -19,11 +19,11 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from selectolax.lexbor import LexborNode
 
-from crawlrank.jobs.kernel.machine.native import Native, NativeFunction, OfThread
+from crawlrank.jobs.kernel.machine.native import Native, NativeFunction, OfThread, of_python
 from crawlrank.jobs.kernel.markup.page_text import PageText, unescaped_text
 from crawlrank.jobs.kernel.markup.scanner import ROW_BYTES
 
@@ -40,15 +40,7 @@ AROUND = 100  # characters before a link, and after it, of which the words aroun
 _NEXT, _LONG, _WORDED, _NUMBERS, _SPANS, _ROOM = 0, 1, 4, 5, 4, 2**16
 
 
-_Class = TypeVar("_Class", bound=type)
-
-
-def _of_python(kind: _Class) -> _Class:
-    """Keep a class as it is: mypyc compiles no subclass of `str`, and none with a decorator."""
-    return kind
-
-
-@_of_python
+@of_python
 class WordedReference(str):
     """The `href` of an `a`, with the words of the link, and those around it."""
 
@@ -124,7 +116,7 @@ def words_of_links(page: PageText, rows: bytes) -> LinkWords:
     attribute's value is in it, to read the tag in less time; 0 and 0 will do, too."""
     raw, worded, is_long = _reading().lines(page.markup, rows)
     if raw.isascii() and not is_long:
-        return _with_characters(raw, worded) if b"&" in raw else LinkWords(raw, worded)
+        return LinkWords(raw, worded) if raw.find(b"&") < 0 else _with_characters(raw, worded)
     text = page.text(raw)
     lines = text.split("\n")
     lines.pop()
@@ -140,15 +132,21 @@ def words_of_links(page: PageText, rows: bytes) -> LinkWords:
 def _with_characters(text: bytes, worded: int) -> LinkWords:
     """Lines of ASCII with characters in place of references, which few of them have. worded: how
     many have words."""
-    parts, begin = list[bytes](), 0
+    parts: list[bytes] = []
+    begin = 0
     while (position := text.find(b"&", begin)) >= 0:
         first, last = text.rfind(b"\n", begin, position) + 1 or begin, text.index(b"\n", position)
-        shown = _shown_line(text[first:last].decode()).encode()
+        shown = _shown_bytes(text[first:last])
         worded -= not shown
         parts += text[begin:first], shown
         begin = last
     parts.append(text[begin:])
     return LinkWords(b"".join(parts), worded)
+
+
+@lru_cache(2**12)  # pages of a site have the same menus
+def _shown_bytes(line: bytes) -> bytes:
+    return _shown(unescaped_text(line.decode())).encode()
 
 
 @lru_cache(2**12)  # pages of a site have the same menus

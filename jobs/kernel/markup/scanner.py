@@ -96,7 +96,8 @@ def targets_of(
     joining, page, size = _joining(), references.page, len(references)
     numbers = joining.numbers
     numbers[0] = done = 0
-    targets, others = list[bytes](), list[tuple[int, bytes]]()
+    targets: list[bytes] = []
+    others: list[tuple[int, bytes]] = []
     while done < size:
         end = joining.join(references, size, before, uri)
         lines = joining.lines[:end].tobytes().split(b"\n")

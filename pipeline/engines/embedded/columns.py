@@ -242,12 +242,12 @@ def _rows_of(
     code = pages
     for column in (target, words):
         code = code * len(column.dictionary) + column.indices.to_numpy()
-    _, first = np.unique(code, return_index=True)
-    rows = np.sort(first)
+    kept = np.zeros(len(code), np.bool_)
+    kept[np.unique(code, return_index=True)[1]] = True
     for column in (target, words):
         has = np.asarray(pc.greater(pc.binary_length(column.dictionary), 0))
-        rows = rows[has[column.indices.to_numpy()[rows]]]
-    return rows
+        kept &= has[column.indices.to_numpy()]
+    return np.flatnonzero(kept)
 
 
 class CapturesWriter(_Writer):

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, NamedTuple
 from crawlrank.jobs.kernel.archive.damage import MAX_LISTED, guard, of_unread
 from crawlrank.jobs.kernel.archive.run_reader import ArchiveRange
 from crawlrank.jobs.kernel.captures.archive_ranges import fit, ranges_of
-from crawlrank.jobs.kernel.captures.counters import MAX_TYPES, TYPES, require_pages
+from crawlrank.jobs.kernel.captures.counters import MAX_TYPES, TYPES, Counters, require_pages
 from crawlrank.jobs.kernel.captures.extraction import Row, extract_runs
 from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
 from crawlrank.jobs.kernel.errors import BadInput
@@ -57,7 +57,7 @@ def extract_archive(work: ArchiveWork, tell: Tell) -> ArchiveReport:
     Parts of an archive that could not be read to its end are valid files without rows.
     """
     archive = work.task.archive
-    counters: Counter[str] = Counter()
+    counters = Counters()
     damage: list[list[Any]] = []
     digests: list[str] = []
     try:
@@ -249,7 +249,7 @@ def extract(work: Work, tell: Tell) -> ArchiveReport | RangeReport:
 def extract_range(work: RangeWork, tell: Tell) -> RangeReport:
     """Read a range and write its parts. tell: called with the bytes of it read."""
     begin, end = work.part.begin, work.part.end
-    counters: Counter[str] = Counter()
+    counters = Counters()
     damage: list[list[Any]] = []
 
     def tell_part(position: int) -> None:
@@ -285,7 +285,7 @@ def _joined(work: JoinWork) -> ArchiveReport | None:
     """None where the ranges do not fit. Raises BadInput for an archive that is none."""
     if not work.fits:
         return None
-    counters: Counter[str] = Counter()
+    counters = Counters()
     damage: list[list[Any]] = []
     with writers(work.archive) as output:
         for part, report in work.ranges():
