@@ -30,7 +30,6 @@ from crawlrank.jobs.kernel.markup.scan_tokens import (
     Integers,
     PageBytes,
     attributes_at,
-    find,
     int64,
     looked_up,
     name_at,
@@ -79,6 +78,29 @@ def with_words(
         elif byte:
             end = with_blank(lines, begin, end)
     return end
+
+
+@inlined
+def with_text(
+    page: PageBytes, position: int, lines: LineBytes, begin: int, end: int
+) -> tuple[int, int]:
+    """After the text that begins here, and the end of the line with it. A `<` at its begin is
+    text."""
+    size, limit, byte = len(page), begin + LONGEST, page[position]
+    while end < limit:
+        if byte > BLANK and byte != DELETE:
+            lines[np.uint64(end)] = byte
+            end += 1
+        elif byte and end > begin and lines[np.uint64(end - 1)] != BLANK:
+            lines[np.uint64(end)] = BLANK
+            end += 1
+        position += 1
+        if position >= size:
+            break
+        byte = page[np.uint64(position)]
+        if byte == LESS:
+            break
+    return position, end
 
 
 @inlined
@@ -141,9 +163,7 @@ def words_of_link(
     end = begin
     while position < len(page) and end - begin < LONGEST:
         if not is_markup(page, position):
-            first = position
-            position = find(page, first + 1, LESS)
-            end = with_words(page, first, position, lines, begin, end)
+            position, end = with_text(page, position, lines, begin, end)
             continue
         end = with_blank(lines, begin, end)
         is_end = page[position + 1] == SLASH
