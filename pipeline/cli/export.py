@@ -72,6 +72,7 @@ LIKELY = {
 
 PAGES = ("heritrix", *FORMATS)  # what lists pages
 FOLDERS = ("text",)  # what is a folder of files
+_OF_ANY_FORM = ("work", "ranking", "output", "form")
 
 
 def format_option(*forms: str) -> Decorator:
@@ -250,7 +251,7 @@ def _refuse_options_of_pages(form: str) -> None:
     for param in context.command.params:
         name = str(param.name)
         given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        if given and name not in ("work", "ranking", "output", "form"):
+        if given and name not in _OF_ANY_FORM:
             raise click.UsageError(f"{param.opts[0]} goes with lists of pages, not with {form}")
 
 
@@ -259,6 +260,11 @@ def _write_hosts(
 ) -> None:
     from crawlrank.pipeline.analysis.host_graph import export_host_graph
 
+    context = click.get_current_context()
+    for param in context.command.params:
+        given = context.get_parameter_source(str(param.name)) is ParameterSource.COMMANDLINE
+        if given and param.name not in (*_OF_ANY_FORM, "by", "top"):
+            raise click.UsageError(f"{param.opts[0]} goes with --by page, not with --by {by}")
     if filters != PageFilters(top=filters.top):
         raise click.UsageError(f"of the filters only --top goes with --by {by}")
     if output != STDOUT:

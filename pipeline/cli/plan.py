@@ -82,6 +82,8 @@ def plan(
     """
     from crawlrank.pipeline.planning.make import make_plan
 
+    if options.due > options.horizon:
+        raise click.UsageError("--due is longer than --horizon, within which fetches have dates")
     if folder.exists() and not folder.is_dir():
         raise BadInput(str(folder), "a file", "a folder", "Name a folder.")
     refuse_own_file(folder / "precedence.txt", works)

@@ -14,6 +14,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from numbers import Real
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -21,7 +22,7 @@ import click
 
 from crawlrank.jobs.kernel.errors import CrawlrankError
 from crawlrank.jobs.kernel.machine.shortage import naming_shortages
-from crawlrank.pipeline.cli.commands import loaded
+from crawlrank.pipeline.cli.commands import COMMANDS, loaded
 from crawlrank.pipeline.cli.interruption import ARGUMENTS
 from crawlrank.pipeline.cli.parameters.calls import CALL, ProgramCall
 from crawlrank.pipeline.progress.reporter import Reporter
@@ -29,6 +30,10 @@ from crawlrank.pipeline.ranking.options import Round, Stop
 from crawlrank.pipeline.steps import ArchiveReport
 
 StrPath = str | os.PathLike[str]
+#: that a table of a configuration file may belong to
+_PROGRAM = click.Group(
+    "crawlrank", commands=[click.Command(words.rpartition(" ")[2]) for words in COMMANDS]
+)
 
 
 class WrongUsage(CrawlrankError, ValueError):
@@ -111,7 +116,7 @@ def call(
     command = loaded(name)
     words = [*_words(command, options), "--", *(os.fspath(each) for each in arguments)]
     program = ProgramCall(_Events(progress) if progress else Reporter())
-    with _errors(), _interruptible(), click.Context(click.Command("crawlrank")) as top:
+    with _errors(), _interruptible(), click.Context(_PROGRAM) as top:
         top.meta[CALL] = program
         top.meta[ARGUMENTS] = [name, *words]
         with command.make_context(name, list(words), parent=top) as context:
@@ -150,11 +155,16 @@ def _words(command: click.Command, options: Mapping[str, Any]) -> Iterator[str]:
 def _texts(value: Any, *, several: bool) -> list[str]:
     """The words of a value; without `several` at most one."""
     if isinstance(value, Mapping):
-        return [",".join(f"{key}={number!r}" for key, number in value.items())]
+        return [",".join(f"{key}={_number(number)}" for key, number in value.items())]
     if isinstance(value, Iterable) and not isinstance(value, (str, os.PathLike)):
         words = [os.fspath(each) if isinstance(each, os.PathLike) else str(each) for each in value]
         return words if several or not words else [",".join(words)]
     return [os.fspath(value) if isinstance(value, os.PathLike) else str(value)]
+
+
+def _number(value: Any) -> str:
+    """The digits of a number; numpy's own say their type, too."""
+    return repr(float(value) if isinstance(value, Real) and not isinstance(value, int) else value)
 
 
 @contextlib.contextmanager

@@ -82,9 +82,13 @@ def planned(visits: Visits, options: PlanOptions) -> FetchPlan:
 
 
 def values_of(visits: Visits) -> Floats:
+    """float64[N]: 0 of pages that are gone. Others have their score, at least a thousandth of the
+    least one above 0: a ranking may give 0, and harmonic leaves no page out."""
     known = visits.scores[~np.isnan(visits.scores)]
     least = known.min() if len(known) else 1.0
-    return np.where(visits.gone, 0.0, np.nan_to_num(visits.scores, nan=least))
+    scores = np.nan_to_num(visits.scores, nan=least)
+    floor = scores[scores > 0].min(initial=1.0) / 1000
+    return np.where(visits.gone, 0.0, np.maximum(scores, floor))
 
 
 def classes_of(values: Floats) -> Fifths:

@@ -57,11 +57,12 @@ WEIGHED = f"""
         + ({STATUSES - 1} - coalesce(v.status, {STATUSES - 1})) AS weight
     FROM visits v JOIN counts c USING (uri) LEFT JOIN turning s USING (uri) {{joins}}
 """
+#: of a capture that may decide the status: the answer 304 does where there is no other
+OF_STATUS = f"CASE WHEN status = 304 THEN weight % {LATER * STATUSES} ELSE weight END"
 LATEST = f"""
     CREATE TABLE latest AS SELECT key, ({STATUSES - 1} - g.status % {STATUSES})::SMALLINT AS status,
     {{columns}} FROM
-    (SELECT key, max(CASE WHEN status = 304 THEN weight % {LATER * STATUSES} ELSE weight END)
-        FILTER (status IS NOT NULL) AS status, {{maxima}}
+    (SELECT key, max({OF_STATUS}) FILTER (status IS NOT NULL) AS status, {{maxima}}
      FROM weighed_visits GROUP BY key) g {{joins}}
 """
 REPLAY = (
@@ -114,16 +115,23 @@ def make_latest(
 
 def _latest(names: Sequence[str]) -> str:
     """The query of the table."""
-    maxima = ", ".join(
-        f"max(weight::HUGEINT * {NAMES} + {name}) FILTER ({name} IS NOT NULL) AS {name}"
-        for name in names
-    )
+    maxima = ", ".join(f"{_latest_of(name)} AS {name}" for name in names)
     joins = " ".join(
         f"LEFT JOIN numbered_{name} n_{name} ON n_{name}.number = (g.{name} % {NAMES})::BIGINT"
         for name in names
     )
     columns = [REPLAY if name == "replay" else f"n_{name}.{name} AS {name}" for name in names]
     return LATEST.format(columns=", ".join(columns), maxima=maxima, joins=joins)
+
+
+def _latest_of(name: str) -> str:
+    """What the latest capture has; for a link to a replay the one that decides the status."""
+    largest = "max({}::HUGEINT * {} + {}) FILTER ({} IS NOT NULL{})".format
+    of_all = largest("weight", NAMES, name, name, "")
+    if name != "replay":
+        return of_all
+    deciding = largest(f"({OF_STATUS})", NAMES, name, name, " AND status IS NOT NULL")
+    return f"coalesce({deciding}, {of_all})"
 
 
 def latest_captures(

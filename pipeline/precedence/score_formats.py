@@ -133,9 +133,11 @@ def _parquet(pages: PageBatches, left: LeftOut, bins: int) -> Iterator[bytes]:
 
 
 def _nutch(pages: PageBatches, left: LeftOut, bins: int) -> Iterator[bytes]:
+    least = RECIPE.base  # of pages without a score, which come last
     for batch in pages:
         for url, score in zip(batch["url"].to_pylist(), batch["score"].to_pylist(), strict=True):
-            value = RECIPE.base if score is None else score
+            least = least if score is None else min(least, score)
+            value = least if score is None else score
             yield f"{url}\tnutch.score={value:.9g}\n".encode()  # a float holds no more digits
 
 

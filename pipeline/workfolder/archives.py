@@ -121,7 +121,8 @@ def check_archives(
 
     intact: whether a part is as it was left. mark: of an archive's extraction, by its content.
     Known archives that could not be read may be left out; otherwise they are tried again, unless
-    bad files are skipped. A part that archives share goes with the first of them that is left out.
+    bad files are skipped without force. A part that archives share goes with the first of them
+    that is left out.
     """
     if not given:
         raise BadInput("archives", "none given", "at least one WARC or ARC file")
@@ -139,7 +140,7 @@ def check_archives(
         content
         for content in given
         if (known := manifest.archives.get(content)) is None
-        or (known["error"] and not skip_bad_files)
+        or (known["error"] and (force or not skip_bad_files))
         or known["mark"] != mark(content)
         or known["part"] not in parts
     ]
@@ -179,7 +180,7 @@ def note_glances(manifest: Manifest, identified: Mapping[str, Identified]) -> No
     """Note how archives that are kept look now, as they may have been touched or copied."""
     for content, archive in identified.items():
         if entry := manifest.archives.get(content):
-            entry.update(archive.glance.noted())
+            entry.update(archive.glance.noted(), path=str(archive.glance.path))
             entry["digest"] = entry.get("digest") or archive.digest
 
 

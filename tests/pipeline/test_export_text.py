@@ -85,3 +85,12 @@ def test_no_work_folder(tmp_path: Path) -> None:
     assert said.code == 3
     assert "no manifest.json in it" in said.err
     assert not (tmp_path / "text").exists()
+
+
+def test_a_graph_of_uris_has_links(tmp_path: Path) -> None:
+    edges, work, out = tmp_path / "edges.csv", tmp_path / "work", tmp_path / "text"
+    edges.write_text("source,target\nhttp://a.org/,http://b.org/\nhttp://b.org/,http://a.org/\n")
+    ok("run", edges, "--work", work, "--no-validate", "--quiet")
+    ok("export", work, "--format", "text", "--output", out)
+    links = (out / "links.txt").read_text().splitlines()
+    assert sorted(links) == ["http://a.org/ http://b.org/", "http://b.org/ http://a.org/"]

@@ -177,8 +177,8 @@ LEAST = 10  # URIs of later classes before one that is worth a line
 
 
 class Holder(NamedTuple):
-    """A URI, and how many URIs of later classes of its host came before it. status: of its last
-    line in the log."""
+    """A URI, and how many URIs of later classes of its host came before it. status: of its
+    answer, or of its first line in the log if there is none."""
 
     host: str
     uri: str

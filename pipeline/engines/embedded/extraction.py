@@ -29,6 +29,7 @@ from crawlrank.pipeline.engines.embedded.range_extraction import (
     Work,
     extract,
     works_of,
+    writers,
 )
 from crawlrank.pipeline.steps import ArchiveReport, ArchiveTask, datasets_of
 
@@ -68,9 +69,9 @@ def extract_archives(
         (folder / name).mkdir(parents=True, exist_ok=True)
     for work, report in _reports(works, processes, progress, reading):
         task = work.task
-        if isinstance(report, Died):  # its parts are not whole: the next run reads it again
-            yield task, work.report({}, [], died(report.how))
-            continue
+        if isinstance(report, Died):  # its parts are not whole: they have no rows
+            with writers(work):
+                report = work.report({}, [], died(report.how))
         for name, path in work.outputs.items():
             path.replace(folder / name / task.part)
         yield task, report

@@ -119,3 +119,14 @@ def test_what_is_damaged_is_told_of(tmp_path: Path) -> None:
         list(crawlrank.extract(tmp_path / "none.warc.gz"))
     with pytest.raises(crawlrank.BadInput, match="missing"):
         list(crawlrank.extract(tmp_path / "missing.warc.gz"))
+
+
+def test_one_configuration_file_serves_all_functions(tmp_path: Path) -> None:
+    archives = [shared_warc("web.warc.gz", WEB), shared_warc("more.warc.gz", MORE_WEB)]
+    folder, config = copy_of(finished(archives), tmp_path / "work"), tmp_path / "crawlrank.toml"
+    config.write_text('[run]\nlinks = "all"\n[rank]\niterations = 2\n[export]\nbins = 3\n')
+    weights = {"internal": np.float64(0.5), "external": np.int64(1)}
+    crawlrank.rank(folder, name="lw", config=config, link_weight=weights)
+    parameters = crawlrank.open(folder, ranking="lw").parameters
+    asked = parameters["--iterations"], parameters["--link-weight"]
+    assert asked == (2, "internal=0.5,external=1.0")

@@ -274,6 +274,7 @@ def test_objectives(objective: str, works: list[Path], tmp_path: Path) -> None:
         (["--budget", "1e400/day"], "no budget"),
         (["--budget", "1/day", "--horizon", "90"], "no duration such as 90d"),
         (["--budget", "1/day", "--horizon", "0d"], "no duration"),
+        (["--budget", "1/day", "--due", "9d", "--horizon", "5d"], "longer than --horizon"),
         (["--budget", "1/day", "--from", "tomorrow"], "no date such as 2026-11-24"),
         (["--budget", "1/day", "--ranking", "none"], "no ranking none"),
     ],

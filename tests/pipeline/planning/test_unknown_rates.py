@@ -10,7 +10,7 @@ import pytest
 from crawlrank.pipeline.data.graph import Floats
 from crawlrank.pipeline.online.freshness.allocation import ChangingPages, allocation, freshness_of
 from crawlrank.pipeline.options import PlanOptions
-from crawlrank.pipeline.planning.plan import FetchPlan, planned
+from crawlrank.pipeline.planning.plan import FetchPlan, planned, values_of
 from crawlrank.pipeline.planning.visits import Spans, Visits
 
 PAGES, VISITS, BUDGET = 5000, 4, 250.0
@@ -69,3 +69,12 @@ def test_a_plan_is_better_than_its_rivals_where_most_pages_never_change(
     }
     others = {name: fresh(rival, rates, values) for name, rival in rivals.items()}
     assert max(others.values()) < reached < best
+
+
+def test_a_page_that_a_ranking_gives_nothing_is_not_gone() -> None:
+    scores, gone = np.array([0.0, 2.0, np.nan, 0.5]), np.array([False, False, False, True])
+    none = np.zeros(0)
+    visits = Visits(Path(), "", none, scores, none, gone, Spans(none, none, none, none), {})
+    values = values_of(visits)
+    assert values[1] == 2 and values[3] == 0
+    assert (values[[0, 2]] > 0).all() and values[[0, 2]].max() < 0.01

@@ -12,7 +12,7 @@ import yaml  # type: ignore[import-untyped]
 from support.crawls import INLINE, crawlrank, ok
 from support.inputs.samples import write
 from support.paths import LOOPBACK
-from support.runs import finished
+from support.runs import copy_of, finished
 
 from crawlrank.pipeline.precedence.score_formats import exclusion
 
@@ -124,6 +124,18 @@ def test_nutch_takes_the_lines_apart_at_tabs(works: dict[str, Path], tmp_path: P
         name, _, value = metadata.partition("=")
         assert (url, name) == (row["url"], "nutch.score") and DECIMAL.fullmatch(value)
         assert float(value) == pytest.approx(float(row["score"] or 0.15), rel=1e-8)
+
+
+def test_nutch_fetches_pages_without_a_score_last(works: dict[str, Path], tmp_path: Path) -> None:
+    work = copy_of(works["text"], tmp_path / "work")
+    ok("rank", work, "--method", "hits", "--name", "hubs")
+    form = "--ranking", "hubs", "--format"
+    ok("export", work, *form, "csv", "--output", tmp_path / "a.csv")
+    assert {bool(row["score"]) for row in rows_of(tmp_path / "a.csv")} == {True, False}
+    ok("export", work, *form, "nutch", "--output", tmp_path / "seeds.txt")
+    seeds = lines(tmp_path / "seeds.txt")
+    given = [float(metadata.partition("=")[2]) for _, metadata in seeds]
+    assert given == sorted(given, reverse=True) and given[-1] < 0.15
 
 
 def test_urls_that_need_quotes(tmp_path: Path) -> None:

@@ -262,7 +262,9 @@ def test_usage(tmp_path: Path) -> None:
     work, out = crawl("loopback"), tmp_path / "g.gexf"
     for words, why in (
         (["--format", "csv", "--by", "host", "--output", "-"], "--by"),
-        (["--by", "host", "--status", "200", "--output", out], "--top"),
+        (["--by", "host", "--status", "200", "--output", out], "--status"),
+        (["--by", "host", "--bins", "20", "--output", out], "--bins"),
+        (["--by", "host", "--replay", "http://r/", "--output", out], "--replay"),
         (["--format", "graphml", "--output", out], ".gexf"),
         (["--format", "adjacency-parquet", "--output", out], ".parquet"),
         (["--format", "gexf", "--aliases", "www", "--output", out], "--aliases"),

@@ -196,3 +196,17 @@ def test_titles_later_are_read_from_the_archives_again(tmp_path: Path) -> None:
 def listed_titles(work: Path) -> set[str] | None:
     scores = library.open(work).scores()
     return {*scores["title"].to_pylist()} if "title" in scores.column_names else None
+
+
+def test_a_link_leads_to_the_capture_that_decides_the_status(tmp_path: Path) -> None:
+    """Not to an answer 304, which has no body."""
+    made = [
+        page("2024-01-01T00:00:00Z", "", None),
+        page("2024-02-01T00:00:00Z", "", None, "304 Not Modified"),
+        page("2024-03-01T00:00:00Z", "b", None, "304 Not Modified"),
+    ]
+    archive, work = write_records(tmp_path / "made.warc", made), tmp_path / "work"
+    ok("run", archive, "--work", work, "--titles", "--no-validate", "--quiet")
+    links = listed(work, tmp_path / "a.csv", "--replay", PREFIX)
+    assert links[""][1] == f"{PREFIX}20240101000000/{SITE}/"
+    assert links["b"][1] == f"{PREFIX}20240301000000/{SITE}/b"

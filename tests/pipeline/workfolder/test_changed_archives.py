@@ -3,6 +3,7 @@ refused without need."""
 
 from __future__ import annotations
 
+import functools
 import gzip
 import hashlib
 import io
@@ -11,17 +12,18 @@ import os
 import random
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.crawls import INLINE, crawlrank, html, ok, response
+from support.crawls import INLINE, WEB, crawlrank, html, ok, response, write_warc
 from support.work_folders import manifest_of
 
 from crawlrank.jobs.kernel.storage.while_reading import Digesting
 from crawlrank.pipeline.workfolder.archive_identity import PIECE, PIECES, identify
-from crawlrank.pipeline.workfolder.archives import given_archives
+from crawlrank.pipeline.workfolder.archives import check_archives, given_archives
 from crawlrank.pipeline.workfolder.manifest import DIGEST, file_fingerprint, sealed
 
 RUN = ("--iterations", 2, "--no-validate", "--quiet", "--jobs", 1)
@@ -211,3 +213,26 @@ def test_a_glance_is_enough_for_what_is_as_it_was(tmp_path: Path) -> None:
     known = {"key": {"ends": "x", **identify([path], {}).popitem()[1].glance.noted()}}
     assert list(identify([path], known)) == ["key"]
     assert not identify([path], known)["key"].digest
+
+
+def test_an_archive_that_was_moved_is_known_by_its_new_place(tmp_path: Path) -> None:
+    archive, work = write_warc(tmp_path / "a.warc", WEB), tmp_path / "work"
+    ok("run", archive, "--work", work, "--no-validate", "--quiet")
+    moved = archive.rename(tmp_path / "b.warc")
+    ok("run", moved, "--work", work, "--no-validate", "--quiet")
+    ok("status", work, "--check", "--check-archives", "full")
+    with moved.open("ab") as file:
+        file.write(b"\r\n")
+    said = crawlrank("run", moved, "--work", work, "--no-validate", "--quiet")
+    assert said.code == 3
+    assert "b.warc: has changed since it was extracted" in said.err
+
+
+def test_force_tries_an_archive_again_that_could_not_be_read() -> None:
+    entry = {"error": ["it died", "", ""], "path": "a.warc", "part": "p", "mark": "m"}
+    manifest: Any = SimpleNamespace(archives={"c": entry})
+    asked = functools.partial(
+        check_archives, lambda part: True, manifest, {"c": Path("a.warc")}, lambda content: "m"
+    )
+    assert asked(skip_bad_files=True) == []
+    assert asked() == asked(skip_bad_files=True, force=True) == ["c"]

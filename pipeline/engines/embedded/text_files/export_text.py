@@ -301,7 +301,8 @@ def _from_columns(folders: DatasetFolders, out: Path, last: str, tmp: Path) -> l
     for dataset in (*OF_NODES, *(OF_KEYS if kind not in (GRAPH, URI_GRAPH) else ())):
         folders.folder(dataset)
     if kind not in WITHOUT_URIS:
-        folders.folder("captures")
+        for dataset in ("links", "captures"):
+            folders.folder(dataset)
     source = TextSource(folders.tmp, tmp, half_of_machine().budget)
     uris = {"links.txt": source.links, "captures.txt": source.captures}
     keys = {
