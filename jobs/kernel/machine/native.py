@@ -55,10 +55,10 @@ class OfThread(Generic[T]):
 
     def __call__(self) -> T:
         try:
-            return cast(T, self._local.made)
+            made: T = self._local.made
         except AttributeError:
             made = self._local.made = self._make()
-            return made
+        return made
 
 
 @contextlib.contextmanager

@@ -95,7 +95,7 @@ class _Reading:
         too long."""
         function = self._function = self._function or WORDS.ready()
         numbers, count = self._numbers, len(rows) // ROW_BYTES
-        numbers[_NEXT] = numbers[_LONG] = numbers[_WORDED] = 0
+        numbers[_NEXT] = 0
         end = function(page, len(page), rows, count, *self._addresses)
         lines = self._lines[:end].tobytes()
         if numbers[_NEXT] < count:

@@ -206,6 +206,8 @@ def words(
     tags of `a`, in the order of the page. numbers, spans: room, and the row to begin with;
     `numbers` gets the row to go on with."""
     end = int64(0)
+    if numbers[NEXT] == 0:
+        numbers[LONG] = numbers[WORDED] = 0
     for row in range(numbers[NEXT], len(rows)):
         numbers[NEXT] = row
         if end + LONGEST + 2 > len(lines):

@@ -197,13 +197,14 @@ class AnchorsWriter(_Writer):
 
     def add(self, run: AnchorRun) -> None:
         """No target may have a line feed."""
-        targets, count = b"\n".join([*run.targets, b""]), len(run.targets)
+        each, source, words, timestamp, around = run
+        targets, count = b"\n".join([*each, b""]), len(each)
         self._targets.append(targets)
-        self._words.append(run.words)
-        self._around.append(run.around)
-        self._pages.append((run.source, run.timestamp, count))
+        self._words.append(words)
+        self._around.append(around)
+        self._pages.append((source, timestamp, count))
         self._count += count
-        self._size += len(targets) + len(run.words) + len(run.around)
+        self._size += len(targets) + len(words) + len(around)
         if self._count >= self.block or self._size >= self.most_strings:
             self._flush()
 
