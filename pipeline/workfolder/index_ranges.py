@@ -36,9 +36,10 @@ from crawlrank.jobs.kernel.archive.range_lists import (
     WrongLine,
 )
 from crawlrank.jobs.kernel.errors import BadInput, count_of
-from crawlrank.jobs.kernel.storage.opening import is_url, name_of
+from crawlrank.jobs.kernel.storage.opening import as_path_or_url, is_url, name_of
 from crawlrank.pipeline.data.database import BATCH, database, feed
 from crawlrank.pipeline.terminal.text import archive_name
+from crawlrank.pipeline.workfolder.archive_identity import glance_at
 
 MOST, LARGEST = 1000, 1 << 26  # records, and bytes, of a list
 JOINED = 1 << 24  # bytes of a range of several records
@@ -170,7 +171,19 @@ def _written(lines: Iterable[bytes], folder: Path, stem: str, new: Path) -> Path
 
 def _archive_lines(entries: Iterable[RecordRange]) -> Iterator[bytes]:
     for archive, ranges in groupby(entries, key=lambda entry: entry.archive):
-        yield ArchiveRanges(archive, [[each.begin, each.size] for each in ranges]).written()
+        extents = [[each.begin, each.size] for each in ranges]
+        yield ArchiveRanges(archive, extents, _looks_of(archive)).written()
+
+
+def _looks_of(archive: str) -> str:
+    """How a file looks, by which a change is noticed; '' of one that is elsewhere, or cannot be
+    read."""
+    path = as_path_or_url(archive)
+    try:
+        glance = None if is_url(path) else glance_at(path)
+    except BadInput:  # which extraction tells
+        return ""
+    return f"{glance.ends}{glance.pieces}" if glance else ""
 
 
 def _without_records(source: IndexOfRanges, reader: _IndexReader) -> BadInput:

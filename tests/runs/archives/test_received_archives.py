@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import os
+import shutil
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -216,6 +217,25 @@ def test_wrong_lines_are_named_and_counted(tmp_path: Path) -> None:
     assert entry["counters"]["captures"] == len(ranges_of(LOOPBACK))
     said = crawlrank("run", *how, tmp_path / "strict", *QUICK, "--strict")
     assert (said.code, "bad-line (line 1: the offset 'x')" in said.err) == (3, True)
+
+
+def test_a_file_that_an_index_names_has_changed(tmp_path: Path) -> None:
+    uri = "http://new.example/"
+    copies = [write_warc(tmp_path / f"{n}.warc", {**WEB, uri: [f"{uri}{n}"]}) for n in (1, 2)]
+    file = tmp_path / FOLDER / "a.warc"
+    file.parent.mkdir(parents=True)
+    shutil.copy(copies[0], file)
+    lines = [line(file, *each) for each in ranges_of(file)]
+    (tmp_path / "index.json").write_text("\n".join(lines))
+    how = ("--archives-from", tmp_path / "index.json", "--prefix", tmp_path, "--work")
+    ok("run", *how, tmp_path / "work", *QUICK)
+    os.utime(file, (1, 1))
+    ok("run", *how, tmp_path / "work", *QUICK)
+    shutil.copy(copies[1], file)
+    said = crawlrank("run", *how, tmp_path / "work", *QUICK)
+    assert (said.code, "archives of the earlier run" in said.err) == (3, True)
+    ok("run", *how, tmp_path / "work", *QUICK, "--force")
+    assert f"{uri}2" in (tmp_path / "work" / "precedence.txt").read_text()
 
 
 def test_an_index_without_a_record_is_bad_input(tmp_path: Path) -> None:

@@ -150,7 +150,8 @@ def test_a_run_from_s3_goes_on_with_copies_on_disk(bucket: Any, tmp_path: Path) 
     manifest = manifest_of(work)
     (entry,) = manifest["archives"].values()
     assert (entry["path"], entry["size"], entry["error"]) == (url, path.stat().st_size, None)
-    run("run", path, "--work", work, "--jobs", 1)
+    for given in (path, url):
+        run("run", given, "--work", work, "--jobs", 1)
     assert list(given_archives([url, path]).values()) == [url]
     bucket.put_object(Bucket="crawl", Key=ODD, Body=path.read_bytes() + each([page("x")]))
     result = CliRunner().invoke(main, ["run", url, "--work", str(work)])
