@@ -115,7 +115,9 @@ def words_of_links(page: PageText, rows: bytes) -> LinkWords:
     scan (scanner.py), of elements `a`. Of a row, the position of the tag counts, and where an
     attribute's value is in it, to read the tag in less time; 0 and 0 will do, too."""
     raw, worded, is_long = _reading().lines(page.markup, rows)
-    if raw.isascii() and not is_long:
+    if raw.isascii():
+        if is_long:
+            return _line_by_line(raw)
         return LinkWords(raw, worded) if raw.find(b"&") < 0 else _with_characters(raw, worded)
     text = page.text(raw)
     lines = text.split("\n")
@@ -127,6 +129,15 @@ def words_of_links(page: PageText, rows: bytes) -> LinkWords:
         else _shown_line(line) for line in lines
     )  # fmt: skip
     return LinkWords.of(shown)
+
+
+def _line_by_line(text: bytes) -> LinkWords:
+    """Lines of ASCII, of which some may be too long."""
+    lines = [
+        line if len(line) <= LONGEST_WORDS and line.find(b"&") < 0 else _shown_bytes(line)
+        for line in text.split(b"\n")
+    ]
+    return LinkWords(b"\n".join(lines), len(lines) - lines.count(b""))
 
 
 def _with_characters(text: bytes, worded: int) -> LinkWords:
