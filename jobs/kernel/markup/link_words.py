@@ -38,6 +38,7 @@ LONGEST_WORDS = 200  # characters of the words of a link
 AROUND = 100  # characters before a link, and after it, of which the words around it are
 # as scan_words.py has them
 _NEXT, _LONG, _WORDED, _NUMBERS, _SPANS, _ROOM = 0, 1, 4, 5, 4, 2**16
+_MARK = b"\1"  # in place of the `&` of a reference
 
 
 @of_python
@@ -118,15 +119,15 @@ def words_of_links(page: PageText, rows: bytes) -> LinkWords:
     if raw.isascii():
         if is_long:
             return _line_by_line(raw)
-        return LinkWords(raw, worded) if raw.find(b"&") < 0 else _with_characters(raw, worded)
+        return LinkWords(raw, worded) if raw.find(_MARK) < 0 else _with_characters(raw, worded)
     text = page.text(raw)
     lines = text.split("\n")
     lines.pop()
-    if not is_long and "&" not in text and text.replace("\n", "").isprintable():
+    if not is_long and text.replace("\n", "").isprintable():  # a mark is not printable
         return LinkWords(text.encode(), len(lines) - lines.count(""))
     shown = (
-        line if line.isprintable() and len(line) <= LONGEST_WORDS and "&" not in line
-        else _shown_line(line) for line in lines
+        line if line.isprintable() and len(line) <= LONGEST_WORDS else _shown_line(line)
+        for line in lines
     )  # fmt: skip
     return LinkWords.of(shown)
 
@@ -134,7 +135,7 @@ def words_of_links(page: PageText, rows: bytes) -> LinkWords:
 def _line_by_line(text: bytes) -> LinkWords:
     """Lines of ASCII, of which some may be too long."""
     lines = [
-        line if len(line) <= LONGEST_WORDS and line.find(b"&") < 0 else _shown_bytes(line)
+        line if len(line) <= LONGEST_WORDS and line.find(_MARK) < 0 else _shown_bytes(line)
         for line in text.split(b"\n")
     ]
     return LinkWords(b"\n".join(lines), len(lines) - lines.count(b""))
@@ -145,7 +146,7 @@ def _with_characters(text: bytes, worded: int) -> LinkWords:
     many have words."""
     parts: list[bytes] = []
     begin = 0
-    while (position := text.find(b"&", begin)) >= 0:
+    while (position := text.find(_MARK, begin)) >= 0:
         first, last = text.rfind(b"\n", begin, position) + 1 or begin, text.index(b"\n", position)
         shown = _shown_bytes(text[first:last])
         worded -= not shown
@@ -157,13 +158,18 @@ def _with_characters(text: bytes, worded: int) -> LinkWords:
 
 @lru_cache(2**12)  # pages of a site have the same menus
 def _shown_bytes(line: bytes) -> bytes:
-    return _shown(unescaped_text(line.decode())).encode()
+    return _shown(_with_references(line.decode())).encode()
 
 
-@lru_cache(2**12)  # pages of a site have the same menus
+@lru_cache(2**12)
 def _shown_line(line: str) -> str:
-    """The words of a line, with characters in place of references."""
-    return _shown(unescaped_text(line) if "&" in line else line)
+    return _shown(_with_references(line))
+
+
+def _with_references(line: str) -> str:
+    """A line with characters in place of the references that are marked."""
+    mark = _MARK.decode()
+    return unescaped_text(line.replace("&", "&amp;").replace(mark, "&")) if mark in line else line
 
 
 def _shown(text: str) -> str:

@@ -3,7 +3,8 @@ jobs/kernel/machine/native.py.
 
 A link ends with its end tag, where the next `a` begins, where a cell or table ends that it is in,
 or with the page. So no two links share a byte, and every page takes linear time. A tag or comment
-counts as a blank, and so does a control character of ASCII, but for NUL, which is no text.
+counts as a blank, and so does a control character of ASCII, but for NUL, which is no text. The
+commonest references are read here, and the others marked.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from crawlrank.jobs.kernel.machine.native import inlined
 from crawlrank.jobs.kernel.markup import scan_names as names
 from crawlrank.jobs.kernel.markup.scan_rows import ScanRows
 from crawlrank.jobs.kernel.markup.scan_tokens import (
+    AMPERSAND,
     APOSTROPHE,
     BANG,
     KIND,
@@ -46,7 +48,10 @@ NEXT, LONG, TABLES, IN_SVG, WORDED = range(5)
 NUMBERS = 5
 SHORT = 200
 LONGEST, ROOM = 2**11, 2**16  # bytes of the words of one link, and of the lines of one call
-BLANK, LINE, DELETE = 32, 10, 127
+BLANK, LINE, DELETE, HASH = 32, 10, 127, 35
+# In place of an `&` that may begin another reference than these; no byte of a page is written so
+REFERENCE = 1
+AMP, NBSP = (np.frombuffer(name, np.uint8) for name in (b"amp;", b"nbsp;"))
 # What is read of an element: its `alt`, or its contents, which hold no tags
 ALT, CONTENTS = 1, 2
 _READ = {"img": ALT, "image": ALT} | dict.fromkeys(("plaintext", "textarea", "title", "xmp"), 2)
@@ -64,42 +69,53 @@ def with_blank(lines: LineBytes, begin: int, end: int) -> int:
 
 
 @inlined
-def with_words(
-    page: PageBytes, first: int, last: int, lines: LineBytes, begin: int, end: int
-) -> int:
-    """The end of the line with this part of the page; the line has LONGEST bytes at most."""
-    for position in range(first, last):
-        if end - begin >= LONGEST:
-            break
-        byte = page[position]
-        if byte > BLANK and byte != DELETE:
-            lines[end] = byte
-            end += 1
-        elif byte:
-            end = with_blank(lines, begin, end)
-    return end
+def is_at(page: PageBytes, position: int, name: PageBytes) -> bool:
+    """Whether a name is at this position."""
+    i = 0
+    while i < len(name) and position + i < len(page) and page[position + i] == name[i]:
+        i += 1
+    return bool(i == len(name))
 
 
 @inlined
-def with_text(
-    page: PageBytes, position: int, lines: LineBytes, begin: int, end: int
+def character_at(page: PageBytes, position: int) -> tuple[int, int]:
+    """The byte that is written for this `&`, and where the text goes on: itself where no reference
+    begins, what `&amp;` and `&nbsp;` are, else REFERENCE."""
+    after = position + 1
+    byte = page[after] if after < len(page) else BLANK
+    if byte != HASH and not KIND[byte] & LETTER:
+        return AMPERSAND, after
+    if is_at(page, after, AMP):
+        return AMPERSAND, after + len(AMP)
+    if is_at(page, after, NBSP):
+        return BLANK, after + len(NBSP)
+    return REFERENCE, after
+
+
+@inlined
+def with_words(
+    page: PageBytes, position: int, last: int, is_text: bool, lines: LineBytes, begin: int, end: int
 ) -> tuple[int, int]:
-    """After the text that begins here, and the end of the line with it. A `<` at its begin is
-    text."""
-    size, limit, byte = len(page), begin + LONGEST, page[position]
-    while end < limit:
+    """After this part of the page, and the end of the line with it; the line has LONGEST bytes at
+    most. is_text: it ends before a `<` that is not its first byte."""
+    first, limit = position, begin + LONGEST
+    while position < last and end < limit:
+        byte = int64(page[np.uint64(position)])
+        if byte == LESS and is_text and position > first:
+            break
+        position += 1
+        if byte == AMPERSAND:
+            byte, position = character_at(page, position - 1)
+            if byte == REFERENCE:
+                lines[np.uint64(end)] = REFERENCE
+                end += 1
+                continue
         if byte > BLANK and byte != DELETE:
             lines[np.uint64(end)] = byte
             end += 1
         elif byte and end > begin and lines[np.uint64(end - 1)] != BLANK:
             lines[np.uint64(end)] = BLANK
             end += 1
-        position += 1
-        if position >= size:
-            break
-        byte = page[np.uint64(position)]
-        if byte == LESS:
-            break
     return position, end
 
 
@@ -163,7 +179,7 @@ def words_of_link(
     end = begin
     while position < len(page) and end - begin < LONGEST:
         if not is_markup(page, position):
-            position, end = with_text(page, position, lines, begin, end)
+            position, end = with_words(page, position, len(page), True, lines, begin, end)
             continue
         end = with_blank(lines, begin, end)
         is_end = page[position + 1] == SLASH
@@ -183,7 +199,7 @@ def words_of_link(
         spans[0, 0] = -1
         position = after_start(page, name, position, meaning, numbers, spans)
         if spans[0, 0] >= 0:
-            end = with_words(page, spans[0, 0], spans[0, 1], lines, begin, end)
+            _, end = with_words(page, spans[0, 0], spans[0, 1], False, lines, begin, end)
             end = with_blank(lines, begin, end)
     return end - 1 if end > begin and lines[end - 1] == BLANK else end
 
