@@ -9,6 +9,7 @@ from pathlib import Path
 
 import duckdb
 
+from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.pipeline.data.database import LEAST, database, limit
 from crawlrank.pipeline.data.memory import give_back, require_memory
 from crawlrank.pipeline.options import PlanOptions
@@ -23,7 +24,7 @@ from crawlrank.pipeline.planning.schedule_files import (
 from crawlrank.pipeline.planning.visits import read_visits
 from crawlrank.pipeline.workfolder.rankings import mark_of
 from crawlrank.pipeline.workfolder.results.finished import Finished
-from crawlrank.pipeline.workfolder.results.opened import open_finished
+from crawlrank.pipeline.workfolder.results.opened import open_finished, require_same_keys
 
 PAGE_BYTES = 150  # of all columns of a page, with its spans
 FIXED = LEAST
@@ -44,6 +45,11 @@ def make_plan(
     Raises BadInput."""
     with database(tmp, budget=budget // 2, threads=os.cpu_count() or 1) as (db, near):
         finished = [open_finished(work, db, near, f"w{n}") for n, work in enumerate(works)]
+        for each in finished:
+            require_same_keys(each, finished[-1])
+            if not each.has_uris:
+                what = "a graph without the URIs of pages"
+                raise BadInput(str(each.work), what, "a run of archives", "Name such a run.")
         ranked = open_finished(ranking, db, near, "ranking")
         with ranked.reading():
             report = described(db, finished, ranked, options, begin, near, budget)

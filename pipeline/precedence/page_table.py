@@ -34,7 +34,7 @@ from crawlrank.pipeline.precedence.score_formats import PAGE, make_degrees
 from crawlrank.pipeline.precedence.scored import ByKey, counted_batches, insert
 from crawlrank.pipeline.ranking.classes import cut, preferred_by
 from crawlrank.pipeline.workfolder.results.finished import Finished
-from crawlrank.pipeline.workfolder.results.opened import open_finished
+from crawlrank.pipeline.workfolder.results.opened import open_finished, require_same_keys
 from crawlrank.pipeline.workfolder.results.weights import nodes_of
 
 BUDGET = 2 << 30  # bytes of memory, for what does not grow with the nodes alone
@@ -253,10 +253,7 @@ def _make_tables(
     if filters.new_since:
         (near / "earlier").mkdir()
         earlier = open_finished(filters.new_since, db, near / "earlier", "earlier")
-        if www_rule(earlier.parameters) != www:
-            what = "keys of another kind"
-            expected = f"a run with the same of --keep-www and --surt-exact as {finished.work}"
-            raise BadInput(str(earlier.work), what, expected, "Name such a run.")
+        require_same_keys(earlier, finished)
         known = earlier.view("spelled" if earlier.has_uris else "mapped")
         with earlier.reading():
             db.execute(f"CREATE TABLE earlier AS SELECT DISTINCT key FROM {known}")

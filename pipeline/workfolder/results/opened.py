@@ -50,6 +50,16 @@ def opened(
     return kind(work, manifest, db, near, name)
 
 
+def require_same_keys(one: Finished, other: Finished) -> None:
+    """Raises BadInput for a run whose keys are made by another rule."""
+    from crawlrank.jobs.kernel.keys.keys import www_rule  # as its libraries take time to load
+
+    if www_rule(one.parameters) != www_rule(other.parameters):
+        what = "keys of another kind"
+        expected = f"a run with the same of --keep-www and --surt-exact as {other.work}"
+        raise BadInput(str(one.work), what, expected, "Name such a run.")
+
+
 @contextmanager
 def temporary_database(budget: int) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
     """A database in the folder for temporary files, as nothing is written to a work folder, and a

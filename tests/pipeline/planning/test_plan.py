@@ -312,3 +312,17 @@ def test_defaults_are_shown_as_they_are_written() -> None:
     said = " ".join(ok("plan", "--help").out.split())
     for shown in ("[default: 90d]", "[default: 1d]", "[default: 1h]"):
         assert shown in said
+
+
+def test_folders_that_no_plan_can_be_made_of(
+    site: ChangingSite, works: list[Path], tmp_path: Path
+) -> None:
+    options = ("--budget", "1/day", "--output", tmp_path / "plan")
+    archive, other = site.write(1, tmp_path), tmp_path / "other"
+    ok("run", archive, "--work", other, "--no-validate", "--quiet", "--keep-www")
+    said = crawlrank("plan", works[0], other, *options)
+    assert (said.code, "keys of another kind" in said.err) == (3, True)
+    (tmp_path / "edges.csv").write_text("source,target\na,b\nb,a\n")
+    ok("run", tmp_path / "edges.csv", "--work", tmp_path / "graph", "--no-validate", "--quiet")
+    said = crawlrank("plan", tmp_path / "graph", *options)
+    assert (said.code, "without the URIs of pages" in said.err) == (3, True)
