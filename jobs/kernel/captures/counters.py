@@ -37,8 +37,8 @@ _MEDIA_TYPE = re.compile(r"[a-z]{1,20}/[a-z0-9!#$&^_.+-]{1,80}").fullmatch
 
 @of_python
 class Counters(Counter[str]):
-    """A Counter that takes a third of the time to count one more. As Counter has a method of its
-    own to delete a key, Python looks up the other, which sets one, each time."""
+    """A Counter that takes less than half the time to count one more. As Counter has a method of
+    its own to delete a key, Python looks up the other, which sets one, each time."""
 
     __setitem__ = dict.__setitem__
     __delitem__ = dict.__delitem__  # type: ignore[assignment]
