@@ -18,7 +18,7 @@ from functools import partial
 
 from crawlrank.jobs.kernel.archive.damage import Damage
 from crawlrank.jobs.kernel.archive.sources import Container, container
-from crawlrank.jobs.kernel.captures.counters import require_pages
+from crawlrank.jobs.kernel.captures.counters import Counters, require_pages
 from crawlrank.jobs.kernel.captures.extraction import Item, extract
 from crawlrank.jobs.kernel.captures.extraction_options import ExtractionOptions
 from crawlrank.jobs.kernel.errors import DEBUG, UNEXPECTED, BadInput, died
@@ -80,7 +80,7 @@ class ArchiveCounts:
     size: int = 0
     seconds: float = 0.0
     links: bool = True
-    counters: Counter[str] = field(default_factory=Counter)
+    counters: Counter[str] = field(default_factory=Counters)
     examples: Examples = field(default_factory=dict)
     first: str = ""
     last: str = ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
@@ -156,7 +157,7 @@ def export(
     output, form = _chosen(output, form)
     folder = ranking_folder(work, ranking)
     if form not in (*PAGES, *GRAPH_FORMS):
-        _refuse_options_of_pages(form)
+        _refuse_others((), f"lists of pages, not with {form}")
         _write_other(form, work, ranking, output)
         return
     _check_usage(form, output)
@@ -246,13 +247,14 @@ def _cut(
     )
 
 
-def _refuse_options_of_pages(form: str) -> None:
+def _refuse_others(allowed: Collection[str], goes: str) -> None:
+    """Refuse options of the command line that are not allowed. goes: what they go with."""
     context = click.get_current_context()
     for param in context.command.params:
         name = str(param.name)
         given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        if given and name not in _OF_ANY_FORM:
-            raise click.UsageError(f"{param.opts[0]} goes with lists of pages, not with {form}")
+        if given and name not in (*_OF_ANY_FORM, *allowed):
+            raise click.UsageError(f"{param.opts[0]} goes with {goes}")
 
 
 def _write_hosts(
@@ -260,11 +262,7 @@ def _write_hosts(
 ) -> None:
     from crawlrank.pipeline.analysis.host_graph import export_host_graph
 
-    context = click.get_current_context()
-    for param in context.command.params:
-        given = context.get_parameter_source(str(param.name)) is ParameterSource.COMMANDLINE
-        if given and param.name not in (*_OF_ANY_FORM, "by", "top"):
-            raise click.UsageError(f"{param.opts[0]} goes with --by page, not with --by {by}")
+    _refuse_others(("by", "top"), f"--by page, not with --by {by}")
     if filters != PageFilters(top=filters.top):
         raise click.UsageError(f"of the filters only --top goes with --by {by}")
     if output != STDOUT:

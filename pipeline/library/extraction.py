@@ -12,7 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from crawlrank.jobs.kernel.archive.damage import Damage
-from crawlrank.jobs.kernel.captures.counters import require_pages
+from crawlrank.jobs.kernel.captures.counters import Counters, require_pages
 from crawlrank.jobs.kernel.captures.extraction import extract as extracted
 from crawlrank.jobs.kernel.captures.extraction_options import (
     DEFAULTS,
@@ -85,7 +85,7 @@ class Extraction:
 
     def __init__(self, archives: Sequence[Any], options: ExtractionOptions) -> None:
         self.archives, self._options = archives, options
-        self.counters: Counter[str] = Counter()
+        self.counters: Counter[str] = Counters()
         self.damage: list[tuple[str, Damage]] = []
 
     def __iter__(self) -> Iterator[ExtractedLink | ExtractedAnchor | ExtractedCapture]:

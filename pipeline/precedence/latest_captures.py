@@ -126,12 +126,12 @@ def _latest(names: Sequence[str]) -> str:
 
 def _latest_of(name: str) -> str:
     """What the latest capture has; for a link to a replay the one that decides the status."""
-    largest = "max({}::HUGEINT * {} + {}) FILTER ({} IS NOT NULL{})".format
-    of_all = largest("weight", NAMES, name, name, "")
+    is_there = f"{name} IS NOT NULL"
+    of_all = f"max(weight::HUGEINT * {NAMES} + {name}) FILTER ({is_there})"
     if name != "replay":
         return of_all
-    deciding = largest(f"({OF_STATUS})", NAMES, name, name, " AND status IS NOT NULL")
-    return f"coalesce({deciding}, {of_all})"
+    of_status = f"max(({OF_STATUS})::HUGEINT * {NAMES} + {name})"
+    return f"coalesce({of_status} FILTER ({is_there} AND status IS NOT NULL), {of_all})"
 
 
 def latest_captures(

@@ -172,12 +172,11 @@ def _written(lines: Iterable[bytes], folder: Path, stem: str, new: Path) -> Path
 def _archive_lines(entries: Iterable[RecordRange]) -> Iterator[bytes]:
     for archive, ranges in groupby(entries, key=lambda entry: entry.archive):
         extents = [[each.begin, each.size] for each in ranges]
-        yield ArchiveRanges(archive, extents, _looks_of(archive)).written()
+        yield ArchiveRanges(archive, extents, _fingerprint_of(archive)).written()
 
 
-def _looks_of(archive: str) -> str:
-    """How a file looks, by which a change is noticed; '' of one that is elsewhere, or cannot be
-    read."""
+def _fingerprint_of(archive: str) -> str:
+    """Of a file, by which a change is noticed; '' of one that is elsewhere, or cannot be read."""
     path = as_path_or_url(archive)
     try:
         glance = None if is_url(path) else glance_at(path)

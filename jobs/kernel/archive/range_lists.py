@@ -4,11 +4,11 @@ A list is text. Its first line is HEAD, and each of the others is JSON:
 
     {"line": 17, "offset": 4711, "wrong": "no filename"}
     {"archive": "https://host/a.warc.gz", "ranges": [[1000, 250], [9000, 310]]}
-    {"archive": "/crawl/b.warc.gz", "ranges": [[0, 812]], "looks": "5f0c…"}
+    {"archive": "/crawl/b.warc.gz", "ranges": [[0, 812]], "fingerprint": "5f0c…"}
 
 The first is a line of the index that names no record: its number, its offset, and what is wrong.
-Others are archives by path or URL, with the first byte and the number of bytes of each range. How a
-file looks is a digest of its size and some pieces: where it changes, the list is another one.
+Others are archives by path or URL, with the first byte and the number of bytes of each range. The
+fingerprint of a file is a digest of its size and some pieces: another one makes another list.
 A range holds one record or several, whole. The records of an archive are read as those of the
 archive itself, with its name and their offsets in it. Nothing beside the ranges is read, but the
 dictionary at the beginning of a `.warc.zst`.
@@ -92,15 +92,17 @@ class WrongLine(NamedTuple):
 
 class ArchiveRanges(NamedTuple):
     """Ranges of an archive, each its first byte and its number of bytes, ascending and apart.
-    looks: '' where that is not known."""
+    fingerprint: '' where it is not known."""
 
     archive: str
     ranges: Sequence[Sequence[int]]
-    looks: str = ""
+    fingerprint: str = ""
 
     def written(self) -> bytes:
         document: dict[str, Any] = {"archive": self.archive, "ranges": self.ranges}
-        return _line(document | ({"looks": self.looks} if self.looks else {}))
+        if self.fingerprint:
+            document["fingerprint"] = self.fingerprint
+        return _line(document)
 
 
 def _line(document: dict[str, Any]) -> bytes:
