@@ -28,9 +28,8 @@ _FAILURES = {
     *("numba_gil_ensure", "numba_gil_release", "NRT_Free", "NRT_MemInfo_call_dtor"),
 }
 _OF_NUMBA = ("numba_", "NRT_")  # begin the names of all that code calls of numba
-_CTYPES = {
-    "bytes": ctypes.c_char_p
-}  # all others are addresses, also int64, as that takes less time
+# All others are addresses, also int64, as that takes less time
+_CTYPES = {"bytes": ctypes.c_char_p}
 _FAST, _ANY = 3, 0  # levels of optimization: to make code, to load it
 GENERIC = ("generic", "")  # all processors of the architecture, as `processor` gives them
 
