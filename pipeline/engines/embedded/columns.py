@@ -241,9 +241,11 @@ def _split(texts: Sequence[bytes]) -> pa.DictionaryArray:
 
 
 def _taken(column: pa.DictionaryArray, rows: npt.NDArray[np.int64]) -> pa.DictionaryArray:
-    """These rows, by numpy: Arrow's own take costs 9 ms when it is first called."""
-    indices = pa.array(column.indices.to_numpy()[rows])
-    return pa.DictionaryArray.from_arrays(indices, column.dictionary, safe=False)
+    """These rows, by numpy and its buffer: Arrow's own take, and an Arrow array of a numpy one,
+    cost 8 ms each when they are first asked for."""
+    indices = column.indices.to_numpy()[rows]
+    numbers = pa.Array.from_buffers(column.indices.type, len(rows), [None, pa.py_buffer(indices)])
+    return pa.DictionaryArray.from_arrays(numbers, column.dictionary, safe=False)
 
 
 def _rows_of(
@@ -256,8 +258,7 @@ def _rows_of(
     kept = np.zeros(len(code), np.bool_)
     kept[np.unique(code, return_index=True)[1]] = True
     for column in (target, words):
-        has = np.asarray(pc.greater(pc.binary_length(column.dictionary), 0))
-        kept &= has[column.indices.to_numpy()]
+        kept &= (pc.binary_length(column.dictionary).to_numpy() > 0)[column.indices.to_numpy()]
     return np.flatnonzero(kept)
 
 
