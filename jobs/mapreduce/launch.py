@@ -302,7 +302,7 @@ def _launch_here(
 ) -> Outcome:
     parts_of_tasks, output = job_run.tmp / "output", Path(job_run.output)
     if job_run.job_class.reads_archives():
-        prepare(anchor_text="--anchor-text" in job_run.args)
+        prepare()
     job_run = job_run._replace(inputs=_files(job_run), output=parts_of_tasks)
     seconds = job_run.run()
     outcome = split_output(parts_of_tasks, output, side)

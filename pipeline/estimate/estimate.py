@@ -99,7 +99,7 @@ def estimate(
     with temporary_folder() as folder, consecutive(reporter or Reporter()) as begin:
         begin("sample")
         sample = take_sample(archives, folder / "pieces", options.extraction.max_record, size)
-        prepare(anchor_text=options.extraction.anchor_text)
+        prepare()
         of_sample = _sample_options(options)
         begin("run of a quarter")
         few = _run_of_a_quarter(sample, of_sample, folder)

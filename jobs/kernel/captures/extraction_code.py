@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from crawlrank.jobs.kernel.archive.record_headers import RESPONSE_SCAN
-from crawlrank.jobs.kernel.markup.link_words import WORDS
 from crawlrank.jobs.kernel.markup.scanner import SCAN, TARGETS
 
-CODES = (RESPONSE_SCAN, SCAN, TARGETS, WORDS)
+CODES = (RESPONSE_SCAN, SCAN, TARGETS)
 
 
-def prepare(*, anchor_text: bool = False) -> None:
-    """Make it once, before several processes would, each for itself. anchor_text: that of the words
-    of links, too."""
+def prepare() -> None:
+    """Make it once, before several processes would, each for itself."""
     for code in CODES:
-        if anchor_text or code is not WORDS:
-            code.ready()
+        code.ready()

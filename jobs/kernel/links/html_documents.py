@@ -39,7 +39,7 @@ from crawlrank.jobs.kernel.links.link_rules import (
 from crawlrank.jobs.kernel.markup import scanner
 from crawlrank.jobs.kernel.markup.html_pieces import is_simple, pieces
 from crawlrank.jobs.kernel.markup.html_tokens import head_tags, written_values
-from crawlrank.jobs.kernel.markup.link_words import Around, worded_node, worded_row, words_around
+from crawlrank.jobs.kernel.markup.link_words import Around, worded_node, worded_tag, words_around
 from crawlrank.jobs.kernel.markup.page_text import PageText
 from crawlrank.jobs.kernel.markup.scanner import CONTENTS, References, ScannedTag, Scanner
 
@@ -216,7 +216,7 @@ class Document:
     def _is_taken(self, page: PageText, selection: Selection) -> bool:
         """Whether the page can be scanned."""
         try:
-            scanner_used = _scanner(selection)
+            scanner_used = _scanner(selection, self.options.words)
             is_scanned = self.options.scanned and not self.options.around
             scanned = scanner_used.scanned(page.markup) if is_scanned else None
             if scanned is None or not page.is_read_by_parts:
@@ -245,7 +245,7 @@ class Document:
         if not tag.element.isascii() or (tag.foreign and _is_styled(attributes)):
             raise _Undecided  # a name in the charset of the page, or of SVG, which has its own
         if self.options.words and tag.element == "a" and "href" in attributes:
-            attributes["href"] = worded_row(attributes["href"] or "", self.page, tag.row)
+            attributes["href"] = worded_tag(attributes["href"] or "", self.page, tag.line)
         self._add_element(tag.element, attributes, selection, tag.foreign)
         if contents is not None:
             self._add_style(self.page.text(contents), "style")
@@ -429,8 +429,8 @@ def _may_be_host(name: str) -> bool:
     return "-" in name and name[:1].isascii() and name[0].islower() and name not in _NO_CUSTOM_NAMES
 
 
-def _scanner(selection: Selection) -> Scanner:
-    return scanner.scanner_of()(selection.names, selection.attributes)
+def _scanner(selection: Selection, words: bool) -> Scanner:
+    return scanner.scanner_of()(selection.names, selection.attributes, words)
 
 
 def _is_styled(attributes: Attributes) -> bool:

@@ -131,7 +131,7 @@ def document_links(
         hop, context, nofollow = ANCHOR
         targets = base.each(anchors, counters, examples)
         if words is not None:
-            words.append((targets, words_of_links(text, anchors.rows), NO_WORDS))
+            words.append((targets, words_of_links(text, anchors), NO_WORDS))
         return iter([(present(targets), hop, context, nofollow, None)])
     other = elsewhere(page) if options.kinds else ""
     joining = _PageJoining(document.page, counters, examples, most, words, options.around)
@@ -271,7 +271,7 @@ def with_nofollow(links: Iterable[LinkGroup]) -> Iterator[LinkGroup]:
 def words_of(page: PageText, references: ReferencesOfKind) -> LinkWords:
     """The words of each link; those of what is no link are none."""
     if isinstance(references, References):
-        return words_of_links(page, references.rows)
+        return words_of_links(page, references)
     return LinkWords.of(one.words if isinstance(one, WordedReference) else "" for one in references)
 
 
@@ -286,7 +286,7 @@ def worded(page: PageText, references: ReferencesOfKind) -> ReferencesOfKind:
     """The same references, each with its words."""
     if not isinstance(references, References):
         return references
-    words = words_of_links(page, references.rows).lines
+    words = words_of_links(page, references).lines
     values = map(page.value, references)
     return [WordedReference(*pair) for pair in zip(values, words, strict=True)]
 

@@ -4,7 +4,7 @@ Words are separated by one blank, and so are texts with a tag or comment between
 that are not printable count as blanks. Contents that browsers do not show, as those of scripts and
 iframes, are no words; those of `noscript` are, as scripting is off.
 
-The links of a page that was scanned are read by machine code (scan_words.py), and those in a tree
+The links of a page that is scanned are read in the same pass (scan_words.py), and those in a tree
 node by node. Both give the same but for a few links in a million on real pages. In a tree, tags
 that make no element leave the text around them whole: end tags without a start, and tags of tables
 elsewhere, with which a scanned link ends. A link that holds links, in cells or in SVG, has their
@@ -16,29 +16,19 @@ The words around a link are read in trees alone, where they are asked for.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
 from selectolax.lexbor import LexborNode
 
-from crawlrank.jobs.kernel.machine.native import Native, NativeFunction, OfThread, of_python
+from crawlrank.jobs.kernel.machine.native import of_python
 from crawlrank.jobs.kernel.markup.page_text import PageText, unescaped_text
-from crawlrank.jobs.kernel.markup.scanner import ROW_BYTES
+from crawlrank.jobs.kernel.markup.scanner import References
 
-_HERE = "crawlrank.jobs.kernel.markup"
-WORDS = Native(
-    f"{_HERE}.scan_words",
-    "words_at",
-    ("bytes", "int64", "int32*", "int64", "int64*", "int64*", "uint8*"),
-    tuple(f"{_HERE}.scan_{name}" for name in ("words", "tokens", "names")),
-)
 LONGEST_WORDS = 200  # characters of the words of a link
 AROUND = 100  # characters before a link, and after it, of which the words around it are
-# as scan_words.py has them
-_NEXT, _LONG, _WORDED, _NUMBERS, _SPANS, _ROOM = 0, 1, 4, 5, 4, 2**16
-_MARK = b"\1"  # in place of the `&` of a reference
+_MARK = b"\1"  # in place of the `&` of a reference, as scan_words.py has it
 
 
 @of_python
@@ -80,42 +70,15 @@ class LinkWords(NamedTuple):
         return self.text.decode().split("\n")[:-1]
 
 
-class _Reading:
-    """The machine code, and the room that it writes to."""
-
-    def __init__(self) -> None:
-        rooms = array("q", bytes(8 * _NUMBERS)), array("q", bytes(8 * _SPANS))
-        lines = array("B", bytes(_ROOM))
-        self._addresses = [room.buffer_info()[0] for room in (*rooms, lines)]
-        self._numbers, self._spans = rooms
-        self._lines = memoryview(lines)
-        self._function: NativeFunction | None = None
-
-    def lines(self, page: bytes, rows: bytes) -> tuple[bytes, int, bool]:
-        """A line for each row, as bytes of the page; how many have words; and whether one may be
-        too long."""
-        function = self._function = self._function or WORDS.ready()
-        numbers, count = self._numbers, len(rows) // ROW_BYTES
-        numbers[_NEXT] = 0
-        end = function(page, len(page), rows, count, *self._addresses)
-        lines = self._lines[:end].tobytes()
-        if numbers[_NEXT] < count:
-            written = [lines]
-            while numbers[_NEXT] < count:
-                end = function(page, len(page), rows, count, *self._addresses)
-                written.append(self._lines[:end].tobytes())
-            lines = b"".join(written)
-        return lines, numbers[_WORDED], bool(numbers[_LONG])
+def words_of_links(page: PageText, references: References) -> LinkWords:
+    """The words of each link, in the order of the page. page: that is read by parts. references: of
+    a scan that reads words."""
+    return _words_in(page, references.lines, references.worded, references.is_long)
 
 
-_reading = OfThread(_Reading)
-
-
-def words_of_links(page: PageText, rows: bytes) -> LinkWords:
-    """The words of each link, in the order of the rows. page: that is read by parts. rows: of its
-    scan (scanner.py), of elements `a`. Of a row, the position of the tag counts, and where an
-    attribute's value is in it, to read the tag in less time; 0 and 0 will do, too."""
-    raw, worded, is_long = _reading().lines(page.markup, rows)
+def _words_in(page: PageText, raw: bytes, worded: int, is_long: bool) -> LinkWords:
+    """raw: a line for each link, as of scan_words.py. worded: how many have words. is_long: whether
+    one may be too long."""
     if raw.isascii():
         if is_long:
             return _line_by_line(raw)
@@ -184,9 +147,10 @@ def _spaced(text: str) -> str:
     return " ".join(text.split())
 
 
-def worded_row(reference: str, page: PageText, row: bytes) -> WordedReference:
-    """The `href` of an `a` of a scan, whose row this is."""
-    return WordedReference(reference, *words_of_links(page, row).lines)
+def worded_tag(reference: str, page: PageText, line: bytes) -> WordedReference:
+    """The `href` of an `a` of a scan, which has this line."""
+    words = _words_in(page, line + b"\n", 1, is_long=True)
+    return WordedReference(reference, *words.lines)
 
 
 Around = Mapping[int, tuple[str, str]]  # by `mem_id`: the words of a link, and those around it

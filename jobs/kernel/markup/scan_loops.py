@@ -1,7 +1,8 @@
 """One pass over the bytes of an HTML page, for the attributes of its start tags; made machine code
 by jobs/kernel/machine/native.py.
 
-Names are looked up in a table of scan_names.py. What is found is written as rows, see scanner.py.
+Names are looked up in a table of scan_names.py. What is found is written as rows, see scanner.py,
+and the words of links as lines (scan_words.py).
 Where the tree that a parser builds could matter to a row, the page is left undecided: the pass ends
 and says so.
 """
@@ -19,18 +20,22 @@ from crawlrank.jobs.kernel.markup.scan_names import (
     COUNT,
     DEEPEST,
     FOREIGN,
+    HIDDEN_TEXT,
     IN_CELL,
     IN_FORM,
+    IN_LINK,
     IN_SELECT,
     NESTED,
+    SHOWN_TEXT,
     STATE,
     STYLED,
     TABLES,
     TEXT_ONLY,
     TITLE_BEGIN,
     TITLE_END,
+    WORDS,
 )
-from crawlrank.jobs.kernel.markup.scan_rows import TEXT, UNDECIDED, ScanRows, add_row, add_rows
+from crawlrank.jobs.kernel.markup.scan_rows import ALT, TEXT, UNDECIDED, ScanRows, add_row, add_rows
 from crawlrank.jobs.kernel.markup.scan_tokens import (
     BANG,
     BRACKET,
@@ -53,6 +58,16 @@ from crawlrank.jobs.kernel.markup.scan_tokens import (
     tag_end,
     text_end,
 )
+from crawlrank.jobs.kernel.markup.scan_words import (
+    LineBytes,
+    close_link,
+    open_link,
+    part_with_words,
+    with_blank,
+    with_byte,
+    with_words,
+    words_at_tag,
+)
 
 array_at: Any = numba.carray
 
@@ -74,22 +89,30 @@ def start(
     stack: Integers,
     spans: Integers,
     rows: ScanRows,
+    lines: LineBytes,
 ) -> int:
     """Where to continue after the start tag at `begin`, or UNDECIDED. position: after its name.
     meaning: of the name."""
     if may_not_start(meaning, state):
         return UNDECIDED
-    styled, name_size = state[STYLED], position - begin - 1
-    if styled or meaning & names.WANTED:
+    styled, name_size, count = state[STYLED], position - begin - 1, state[COUNT]
+    is_read = styled or meaning & names.WANTED
+    if is_read or is_image_in_link(meaning, state):
         for i in range(len(spans)):
             spans[i, 0] = -1
         end = attributes_at(page, position, attributes, spans)
         if end != 0:
-            add_rows(page, begin, meaning, state, spans, rows)
+            read_alt(page, meaning, state, spans, lines)
+            if is_read:
+                add_rows(page, begin, meaning, state, spans, rows)
     else:
         end = tag_end(page, position)
     if end == 0:
         return len(page)
+    if state[WORDS] and meaning & names.IS_ANCHOR and state[COUNT] > count:
+        open_link(lines, state)
+        if end < 0 and state[FOREIGN]:
+            close_link(lines, state)
     if state[FOREIGN] or meaning & names.IS_SVG:
         return open_foreign(end, meaning, key, state, stack)
     end = abs(end)
@@ -101,8 +124,25 @@ def start(
             add_row(rows, state, begin, meaning & 255, TEXT, end, last, int64(names.OTHER_FORM))
         if meaning & names.IS_TITLE and state[TITLE_END] == 0:
             state[TITLE_BEGIN], state[TITLE_END] = end, last
+        if state[IN_LINK] and meaning & names.IS_SHOWN:
+            part_with_words(page, end, last, lines, state)
         end = last
     return end
+
+
+@inlined
+def is_image_in_link(meaning: int, state: Integers) -> bool:
+    return bool(state[IN_LINK] and meaning & names.HAS_ALT and not state[FOREIGN])
+
+
+@inlined
+def read_alt(
+    page: PageBytes, meaning: int, state: Integers, spans: Integers, lines: LineBytes
+) -> None:
+    """Read the `alt` of an image in a link; no other tag has a row for it."""
+    if spans[ALT, 0] >= 0 and is_image_in_link(meaning, state):
+        part_with_words(page, spans[ALT, 0], spans[ALT, 1], lines, state)
+    spans[ALT, 0] = -1
 
 
 @inlined
@@ -127,7 +167,10 @@ def open_foreign(end: int, meaning: int, key: int, state: Integers, stack: Integ
         return UNDECIDED
     stack[state[FOREIGN]] = key
     state[FOREIGN] += 1
-    state[TEXT_ONLY] = 1 if meaning & names.TEXT_IN_SVG else 0
+    if meaning & names.TEXT_IN_SVG:
+        state[TEXT_ONLY] = HIDDEN_TEXT if meaning & names.IS_HIDDEN else SHOWN_TEXT
+    else:
+        state[TEXT_ONLY] = 0
     return end
 
 
@@ -174,14 +217,51 @@ def end_tag(
 
 
 @inlined
-def no_tag(page: PageBytes, position: int, byte: int, state: Integers) -> int:
+def no_tag(page: PageBytes, position: int, byte: int, state: Integers, lines: LineBytes) -> int:
     """Where to continue after a `<` that begins no tag, or UNDECIDED: in SVG it may be a CDATA
     section. byte: the next one."""
     if byte not in (BANG, QUESTION, SLASH):
+        if state[IN_LINK]:
+            with_byte(LESS, lines, state)
         return position + 1
     if state[FOREIGN] and position + 2 < len(page) and page[position + 2] == BRACKET:
         return UNDECIDED
+    if state[IN_LINK]:
+        with_blank(lines, state)
     return no_tag_end(page, position)
+
+
+@inlined
+def within(state: Integers) -> int:
+    """Not 0 where a tag may matter that does not elsewhere: in a select, in SVG and in a link."""
+    return int(state[IN_SELECT] | state[FOREIGN] | state[IN_LINK])
+
+
+@inlined
+def matters_inside(meaning: int, is_end: bool, state: Integers, lines: LineBytes) -> int:
+    """Not 0 for a tag that matters in a select, in SVG or in a link, of which it is noted."""
+    if state[IN_LINK]:
+        words_at_tag(meaning, is_end, state, lines)
+    is_image = not is_end and is_image_in_link(meaning, state)
+    return int(state[IN_SELECT] | state[FOREIGN] | is_image)
+
+
+@inlined
+def with_text(page: PageBytes, position: int, state: Integers, lines: LineBytes) -> int:
+    """After the text up to the next `<`, if it is of a link; it is added to its line."""
+    if state[IN_LINK] and state[TEXT_ONLY] != HIDDEN_TEXT:
+        return with_words(page, position, len(page), LESS, lines, state)
+    return position
+
+
+@inlined
+def end_of_page(page: PageBytes, position: int, state: Integers, lines: LineBytes) -> int:
+    """The number of rows, where no tag is from this position on."""
+    if state[IN_LINK]:
+        for at in range(position, len(page)):
+            with_byte(page[at], lines, state)
+        close_link(lines, state)
+    return int(state[COUNT])
 
 
 @inlined
@@ -194,41 +274,54 @@ def scan(
     stack: Integers,
     spans: Integers,
     rows: ScanRows,
+    lines: LineBytes,
 ) -> int:
-    """The number of rows, or UNDECIDED. elements, attributes: tables; plan: see scan_names.py; the
-    others but rows: room for this function."""
+    """The number of rows, or UNDECIDED. elements, attributes: tables; plan: see scan_names.py;
+    lines: get the words of links, where they are read; the others but rows: room for this
+    function."""
     for i in range(STATE):
         state[i] = 0
     state[STYLED] = styled = plan[names.WITH_STYLE]
-    position, size = int64(0), len(page)
+    state[WORDS] = plan[names.WITH_WORDS]
+    position, size, inside = int64(0), len(page), 0
     while True:
+        if inside:
+            position = with_text(page, position, state, lines)
         position = find(page, position, LESS)
-        if position + 1 >= size:
-            return int(state[COUNT])
+        if position + 1 >= size or (position + 2 >= size and page[position + 1] == SLASH):
+            return end_of_page(page, position, state, lines)
         byte = page[position + 1]
-        is_end = byte == SLASH and position + 2 < size
+        is_end = byte == SLASH
         begin = position + 2 if is_end else position + 1
         if KIND[page[begin]] & LETTER:
             end, first, last = name_at(page, begin, NAME_STOP)
             meaning, key = looked_up(first, last, end - begin, elements), key_of(first, last)
             matters = meaning & names.END_MATTERS if is_end else meaning & names.MATTERS or styled
-            if not (matters or state[IN_SELECT] or state[FOREIGN]):
+            if inside:
+                matters |= matters_inside(meaning, is_end, state, lines)
+                inside = within(state)
+            if not matters:
                 position = abs(tag_end(page, end)) or size
-            elif is_end:
+                continue
+            if is_end:
                 position = end_tag(page, end, meaning, key, state, stack)
             else:
                 position = start(
-                    page, position, end, meaning, key, attributes, state, stack, spans, rows
+                    page, position, end, meaning, key, attributes, state, stack, spans, rows, lines
                 )
+            inside = within(state)
         else:
-            position = no_tag(page, position, byte, state)
+            position = no_tag(page, position, byte, state, lines)
         if position < 0 or state[COUNT] < 0:
             return UNDECIDED
 
 
-def scan_at(page: Any, size: int, tables: Any, room: Any, spans: Any, rows: Any, most: int) -> int:
+def scan_at(
+    page: Any, size: int, tables: Any, room: Any, spans: Any, rows: Any, most: int, lines: Any
+) -> int:
     """`scan` with addresses for arrays. size: of the page. tables: of elements, then of attributes.
-    room: the plan, then room for the state and the stack. most: rows."""
+    room: the plan, then room for the state and the stack. most: rows. lines: room for as many bytes
+    as the page has, if words are read."""
     both = array_at(tables, (2 * names.SLOTS, 4))
     stack = names.PLAN + STATE
     numbers = array_at(room, stack + DEEPEST)
@@ -236,4 +329,5 @@ def scan_at(page: Any, size: int, tables: Any, room: Any, spans: Any, rows: Any,
         array_at(page, size), both[: names.SLOTS], both[names.SLOTS :],
         numbers[: names.PLAN], numbers[names.PLAN : stack], numbers[stack:],
         array_at(spans, (numbers[names.ATTRIBUTES] + 1, 2)), array_at(rows, (most, 6)),
+        array_at(lines, size),
     )  # fmt: skip

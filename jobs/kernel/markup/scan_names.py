@@ -15,15 +15,21 @@ from crawlrank.jobs.kernel.markup.html_tokens import BREAKOUT, RAW, TABLE_PARTS
 BITS = 9
 SLOTS = 1 << BITS
 FACTOR = 0x9E3779B97F4A7C15  # of Fibonacci hashing
-# Of the plan of a scan: how many attributes there are, and whether `style` is read
-ATTRIBUTES, WITH_STYLE = range(2)
-PLAN = 2
+# Of the plan of a scan: how many attributes there are, and whether `style` and the words of links
+# are read
+ATTRIBUTES, WITH_STYLE, WITH_WORDS = range(3)
+PLAN = 3
 # Of its state: what is open, what was seen, the number of rows (negative if the page cannot be
 # decided), whether `style` is read, how many rows are not of plain anchors, and where the contents
 # of the first title begin and end (0 without one)
 IN_SELECT, IN_FORM, TABLES, IN_CELL, NESTED, BODIES, BASES, FOREIGN, TEXT_ONLY = range(9)
 COUNT, STYLED, TAGS, TITLE_BEGIN, TITLE_END = 9, 10, 11, 12, 13
-STATE = 14
+# And of the words of links: whether they are read, whether a link is open, how many tables are in
+# it, where its line begins, where the lines end, how many have words, and whether one is long
+WORDS, IN_LINK, TABLES_IN_LINK, LINE, END, WORDED, LONG = range(14, 21)
+STATE = 21
+# What TEXT_ONLY says of an element of SVG that holds no tags
+SHOWN_TEXT, HIDDEN_TEXT = 1, 2
 DEEPEST = 64  # elements of SVG in each other
 Table: TypeAlias = "array[int]"  # SLOTS rows of four: first bytes, last bytes, length, meaning
 
@@ -42,8 +48,10 @@ IS_BODY, ENDS_SVG, TEXT_IN_SVG, LINKS_IN_SVG = 1 << 23, 1 << 24, 1 << 25, 1 << 2
 IS_NOTHING, IS_IMAGE, IS_ANCHOR = 1 << 27, 1 << 28, 1 << 29
 MATTERS, END_MATTERS = 1 << 30, 1 << 31  # outside SVG and select
 IS_META, IS_TITLE = 1 << 32, 1 << 33
+HAS_ALT, IS_SHOWN, IS_HIDDEN = 1 << 34, 1 << 35, 1 << 36
 HAS_TEXT = IS_RAW | IS_SCRIPT | IS_PLAINTEXT
 
+_HIDDEN = (b"iframe", b"noembed", b"noframes", b"script", b"style")  # contents that nobody sees
 _MEANINGS = {
     IS_RAW: RAW - {b"script"},
     IS_SCRIPT: (b"script",),
@@ -62,13 +70,16 @@ _MEANINGS = {
     IS_CELL: (b"td", b"th", b"caption"),
     IS_BODY: (b"html", b"head", b"body"),  # a second tag means little
     ENDS_SVG: BREAKOUT | {b"font", b"foreignobject"},
-    TEXT_IN_SVG: (b"title", b"desc", b"style", b"script"),
+    TEXT_IN_SVG: (b"title", b"desc", *_HIDDEN),
     LINKS_IN_SVG: (b"a", b"image", b"use"),
     IS_NOTHING: (b"frame",),  # outside a frameset
     IS_IMAGE: (b"image",),  # outside SVG it is an `img`, of which lexbor makes none in a table
     IS_ANCHOR: (b"a",),
     IS_META: (b"meta",),
     IS_TITLE: (b"title",),
+    HAS_ALT: (b"img", b"image"),
+    IS_SHOWN: (b"plaintext", b"textarea", b"title", b"xmp"),  # of those with HAS_TEXT
+    IS_HIDDEN: _HIDDEN,
 }
 
 

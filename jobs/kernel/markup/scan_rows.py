@@ -201,7 +201,7 @@ ScanRows = npt.NDArray[np.int32]
 
 UNDECIDED = -1
 # numbers of attributes, and of elements in rows
-HREF, REL, XLINK, STYLE, TEXT, HTTP_EQUIV, NAME = np.array(range(7))
+HREF, REL, XLINK, STYLE, TEXT, HTTP_EQUIV, NAME, ALT = np.array(range(8))
 PLAIN, OTHER, FOREIGN_ROW = np.array([0, 255, 256])
 
 

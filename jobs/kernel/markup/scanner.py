@@ -12,6 +12,7 @@ import re
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from itertools import islice
 from typing import NamedTuple
 
 from crawlrank.jobs.kernel.machine.native import Native, NativeFunction, OfThread
@@ -36,13 +37,18 @@ _LEFT, _MOST_LEFT, _ROOM = 2, 2**10, 2**16
 class References:
     """The `href` of elements `a` of which nothing else matters, in the order of the page.
 
-    rows: of the scan, as bytes. Iterating gives whole references without fragments.
+    rows: of the scan, as bytes. Iterating gives whole references without fragments. lines: the
+    words of each link, where they are read, as scan_words.py writes them. worded: how many have
+    words. is_long: whether one may have too many.
     """
 
-    __slots__ = ("page", "rows")
+    __slots__ = ("is_long", "lines", "page", "rows", "worded")
 
-    def __init__(self, page: bytes, rows: bytes) -> None:
+    def __init__(
+        self, page: bytes, rows: bytes, lines: bytes = b"", worded: int = 0, is_long: bool = False
+    ) -> None:
         self.page, self.rows = page, rows
+        self.lines, self.worded, self.is_long = lines, worded, is_long
 
     def __len__(self) -> int:
         return len(self.rows) // ROW_BYTES
@@ -116,28 +122,32 @@ def targets_of(
 SCAN = Native(
     f"{_HERE}.scan_loops",
     "scan_at",
-    (_BYTES, _NUMBER, _WORDS, _NUMBERS, _NUMBERS, _ROWS, _NUMBER),
-    tuple(f"{_HERE}.scan_{name}" for name in ("loops", "rows", "tokens", "names")),
+    (_BYTES, _NUMBER, _WORDS, _NUMBERS, _NUMBERS, _ROWS, _NUMBER, "uint8*"),
+    tuple(f"{_HERE}.scan_{name}" for name in ("loops", "rows", "words", "tokens", "names")),
 )
 CONTENTS = ""  # the name under which a style element's contents are among its attributes
 # as scan_rows.py has them
-_FIRST = ("href", "rel", "xlink:href", "style", CONTENTS, "http-equiv", "name")
+_FIRST = ("href", "rel", "xlink:href", "style", CONTENTS, "http-equiv", "name", "alt")
 _OTHER, _FOREIGN = 255, 256
 _MOST_ROWS = 2**17
-_TAGS = scan_names.PLAN + scan_names.TAGS
-_TITLE_BEGIN = scan_names.PLAN + scan_names.TITLE_BEGIN
-_TITLE_END = scan_names.PLAN + scan_names.TITLE_END
+_TAGS, _TITLE_BEGIN, _TITLE_END, _END, _WORDED, _LONG = (
+    scan_names.PLAN + number
+    for number in (
+        *(scan_names.TAGS, scan_names.TITLE_BEGIN, scan_names.TITLE_END),
+        *(scan_names.END, scan_names.WORDED, scan_names.LONG),
+    )
+)
 _TAG_NAME = re.compile(rb"<([^\t\n\f\r />]+)").match
 
 
 class ScannedTag(NamedTuple):
-    """The attributes that are read of a start tag, as bytes of the page. foreign: of SVG. row: the
-    first of the scan."""
+    """The attributes that are read of a start tag, as bytes of the page. foreign: of SVG. line: the
+    words of an `a`, where they are read, as scan_words.py writes them."""
 
-    row: bytes
     element: str
     foreign: bool
     attributes: dict[str, bytes]
+    line: bytes
 
 
 class Code:
@@ -154,9 +164,11 @@ code = Code()
 
 class Scanner:
     """elements, attributes: those that are read; `style` among the attributes adds that attribute
-    of all elements, and the contents of style elements."""
+    of all elements, and the contents of style elements. words: those of links are read, too."""
 
-    def __init__(self, elements: Iterable[str], attributes: Iterable[str]) -> None:
+    def __init__(
+        self, elements: Iterable[str], attributes: Iterable[str], words: bool = False
+    ) -> None:
         wanted = set(attributes)
         self._elements = ["", *sorted(elements)]
         self._attributes = [*_FIRST, *sorted(wanted.difference(_FIRST))]
@@ -165,7 +177,7 @@ class Scanner:
         named = {
             name: number
             for number, name in enumerate(self._attributes)
-            if name and (styled or name != "style")
+            if name and (styled or name != "style") and (words or name != "alt")
         }
         slots = len(self._attributes)
         tables = scan_names.element_table(
@@ -174,29 +186,39 @@ class Scanner:
         free = [0] * (scan_names.STATE + scan_names.DEEPEST)
         rows = array("i", bytes(ROW_BYTES * _MOST_ROWS))
         spans = array("q", bytes(16 * (slots + 1)))
-        self._numbers = array("q", [slots, styled, *free])
+        self._numbers = array("q", [slots, styled, words, *free])
         self._room = tables, self._numbers, spans, rows
-        self._addresses = [room.buffer_info()[0] for room in self._room]
-        self._rows = memoryview(rows)
+        self._addresses = [*[room.buffer_info()[0] for room in self._room], _MOST_ROWS]
+        self._rows, self._words = memoryview(rows), words
+        self._lines, self._most, self._to = _room_for(0)
 
     def scanned(self, page: bytes) -> list[References | ScannedTag] | None:
         """The tags in the order of the page; None if a parser has to read the page."""
         scan = code.function = code.function or SCAN.ready()
         code.pages += 1
-        count = scan(page, len(page), *self._addresses, _MOST_ROWS)
+        size = len(page)
+        if self._words and size > self._most:
+            self._lines, self._most, self._to = _room_for(size)
+        count = scan(page, size, *self._addresses, self._to)
         if count < 0:
             return None
-        rows = self._rows[: COLUMNS * count]
-        if not self._numbers[_TAGS]:
-            return [References(page, rows.tobytes())] if count else []
-        return list(self._parts(page, rows))
+        rows, numbers = self._rows[: COLUMNS * count], self._numbers
+        lines = self._lines[: numbers[_END]].tobytes() if self._words else b""
+        if numbers[_TAGS]:
+            return list(self._parts(page, rows, iter(lines.split(b"\n"))))
+        if not count:
+            return []
+        return [References(page, rows.tobytes(), lines, numbers[_WORDED], bool(numbers[_LONG]))]
 
     def title(self, page: bytes) -> bytes:
         """The contents of the first title of the page that was scanned last, which is outside of
         SVG; b"" without one."""
         return page[self._numbers[_TITLE_BEGIN] : self._numbers[_TITLE_END]]
 
-    def _parts(self, page: bytes, rows: memoryview[int]) -> Iterator[References | ScannedTag]:
+    def _parts(
+        self, page: bytes, rows: memoryview[int], lines: Iterator[bytes]
+    ) -> Iterator[References | ScannedTag]:
+        """lines: the words of each `a` that has rows, if they are read."""
         elements = rows[1::COLUMNS].tolist()
         position, size = 0, len(elements)
         while position < size:
@@ -208,12 +230,16 @@ class Scanner:
                     _, _, number, first, last, _ = rows[COLUMNS * position :][:COLUMNS]
                     read[self._attributes[number]] = page[first:last]
                     position += 1
-                row = rows[COLUMNS * begin : COLUMNS * (begin + 1)].tobytes()
-                yield ScannedTag(row, self._name(page, tag, element), element >= _FOREIGN, read)
+                name = self._name(page, tag, element)
+                line = next(lines) if self._words and name == "a" else b""
+                yield ScannedTag(name, element >= _FOREIGN, read, line)
             else:
                 while position < size and not elements[position]:
                     position += 1
-                yield References(page, rows[COLUMNS * begin : COLUMNS * position].tobytes())
+                words = [*islice(lines, position - begin)] if self._words else []
+                part = rows[COLUMNS * begin : COLUMNS * position].tobytes()
+                text = b"\n".join([*words, b""])
+                yield References(page, part, text, len(words) - words.count(b""), is_long=True)
 
     def _name(self, page: bytes, begin: int, element: int) -> str:
         number = element % _FOREIGN
@@ -221,6 +247,13 @@ class Scanner:
             return self._elements[number]
         match = _TAG_NAME(page, begin)
         return match[1].decode("utf-8", "replace").lower() if match else ""
+
+
+def _room_for(size: int) -> tuple[memoryview[int], int, int]:
+    """Room for the lines of a page of this size: the room, how many bytes it has, and where."""
+    most = max(_ROOM, 1 << size.bit_length())
+    lines = array("B", bytes(most))
+    return memoryview(lines), most, lines.buffer_info()[0]
 
 
 #: makes a scanner, or gives the one with the same elements and attributes that the thread has

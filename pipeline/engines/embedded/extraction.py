@@ -63,7 +63,7 @@ def extract_archives(
     processes = min(processes, most or processes)
     progress = _BytesRead(sizes, on_read)
     options = options or ExtractionOptions()
-    prepare(anchor_text=options.anchor_text)
+    prepare()
     works = _works(tasks, sizes, tmp, options, processes, least)
     for name in datasets_of(options):
         (folder / name).mkdir(parents=True, exist_ok=True)

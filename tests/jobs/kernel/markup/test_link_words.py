@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-from array import array
 from collections import defaultdict
 
 import pytest
@@ -17,29 +16,36 @@ from support.inputs.mutated_pages import pages
 from support.inputs.samples import needs_reference
 
 from crawlrank.jobs.kernel.links.html_documents import Document, HtmlOptions
-from crawlrank.jobs.kernel.markup.link_words import LONGEST_WORDS, words_in, words_of_links
+from crawlrank.jobs.kernel.markup.link_words import (
+    LONGEST_WORDS,
+    WordedReference,
+    words_in,
+    words_of_links,
+)
 from crawlrank.jobs.kernel.markup.page_text import PageText
-from crawlrank.jobs.kernel.markup.scanner import COLUMNS, ROW_BYTES, References
+from crawlrank.jobs.kernel.markup.scanner import COLUMNS, References
 
 UTF8 = "text/html; charset=utf-8"
-NAV = HtmlOptions(nav=True)
+NAV = HtmlOptions(nav=True, words=True)
 
 
-def rows_of(page: PageText) -> bytes:
-    """The rows of the links of a page that can be scanned."""
+def links_of(page: PageText) -> list[References]:
+    """The links of a page that can be scanned."""
     groups = [group for group, _ in Document(page, NAV).references]
-    return b"".join(group.rows for group in groups if isinstance(group, References))
+    return [group for group in groups if isinstance(group, References)]
 
 
-def lines_of(page: PageText, rows: bytes) -> list[str]:
-    words = words_of_links(page, rows)
-    assert words.worded == sum(map(bool, words.lines))
-    return words.lines
+def lines_of(page: PageText, links: list[References]) -> list[str]:
+    words = [words_of_links(page, group) for group in links]
+    for each, group in zip(words, links, strict=True):
+        assert each.worded == sum(map(bool, each.lines))
+        assert len(each.lines) == len(group)
+    return [line for each in words for line in each.lines]
 
 
 def words_of(html: str | bytes, media_type: str = UTF8) -> list[str]:
     page = PageText(html if isinstance(html, bytes) else html.encode(), media_type)
-    return lines_of(page, rows_of(page))
+    return lines_of(page, links_of(page))
 
 
 def words_in_tree(utf8: bytes, attribute: str) -> dict[str, str]:
@@ -125,23 +131,26 @@ def test_the_lines_of_a_page_may_be_more_than_fit_at_once() -> None:
     assert words_of(html) == [
         f"{n} {'x' * (n % 200)}".strip()[:LONGEST_WORDS] for n in range(count)
     ]
-    assert lines_of(PageText(html.encode(), UTF8), b"") == []
 
 
-def row_at(position: int) -> bytes:
-    return array("i", [position, *[0] * (COLUMNS - 1)]).tobytes()
-
-
-def test_rows_need_not_be_those_of_all_links_nor_right() -> None:
-    """Nothing is read outside the page, and what says where a value is may be missing."""
-    page = PageText(f"{X}one</a>{X}two<a href=y rel=nofollow>three".encode(), UTF8)
-    rows = rows_of(page)
-    assert lines_of(page, rows) == ["one", "two"]
-    assert lines_of(page, rows[ROW_BYTES:] + rows[:ROW_BYTES]) == ["two", "one"]
-    last = len(page.markup)
-    for position in (last - 1, last):
-        assert lines_of(page, row_at(position)) == [""]
-    assert lines_of(page, row_at(0) + row_at(last)) == ["one", ""]
+def test_links_beside_other_tags() -> None:
+    """Lines are those of the links around them, also of a link with other attributes that is not
+    among the plain ones."""
+    html = (
+        f"{X}one</a><a rel=nofollow href=x>two</a>{X}<iframe src=y></iframe>three</a>"
+        f"<svg><a href=x /><a rel=nofollow href=x>four</a></svg>{X}{X}five"
+    )
+    page = PageText(html.encode(), UTF8)
+    document = Document(page, NAV)
+    assert lines_of(page, links_of(page)) == ["one", "three", "", "", "five"]
+    words = [
+        reference.words
+        for group, _ in document.references
+        if not isinstance(group, References)
+        for reference in group
+        if isinstance(reference, WordedReference)
+    ]
+    assert words == ["two", "four"]
 
 
 TEXT = st.sampled_from([
@@ -205,11 +214,11 @@ def test_words_are_those_of_the_tree(html: bytes, charset: str) -> None:
     page = PageText(
         re.sub(b"=N", lambda _: b"=%d" % next(numbers), html), f"text/html; charset={charset}"
     )
-    rows = rows_of(page)
+    links = links_of(page)
     if not page.is_read_by_parts:
-        assert not rows
+        assert not links
         return
-    words = lines_of(page, rows)
+    words = lines_of(page, links)
     assert len(words) == next(numbers)
     wanted = words_in_tree(page.utf8, "data-n")
     assert words == [wanted[str(number)] for number in range(len(words))]
@@ -226,7 +235,7 @@ def test_words_are_those_of_the_tree(html: bytes, charset: str) -> None:
 def test_hostile_pages_take_linear_time(begin: str, piece: str) -> None:
     def read(size: int) -> None:
         page = PageText((begin + piece * (size // len(piece))).encode(), UTF8)
-        words = lines_of(page, rows_of(page))
+        words = lines_of(page, links_of(page))
         assert all(len(each) <= LONGEST_WORDS for each in words)
 
     assert_linear(read, 2**18)
@@ -236,9 +245,10 @@ def compared(body: bytes, media_type: str) -> list[tuple[str, str]]:
     """The words of each link by machine code, and those in the tree. Each link is given a number,
     as an attribute."""
     page = PageText(body, media_type)
-    rows = rows_of(page)
-    if not rows:
+    links = links_of(page)
+    if not links:
         return []
+    rows = b"".join(group.rows for group in links)
     positions = memoryview(rows).cast("i")[::COLUMNS].tolist()
     ends = [*positions[1:], len(page.markup)]
     numbered = [page.markup[: positions[0]]]
@@ -247,7 +257,7 @@ def compared(body: bytes, media_type: str) -> list[tuple[str, str]]:
     charset = page.charset if page.markup is not page.utf8 else "utf-8"
     tree = PageText(b"".join(numbered), f"text/html; charset={charset}").utf8
     wanted = words_in_tree(tree, "data-n")
-    words = lines_of(page, rows)
+    words = lines_of(page, links)
     return [
         (each, wanted[str(number)][:LONGEST_WORDS].strip()) for number, each in enumerate(words)
     ]
