@@ -14,6 +14,7 @@ import click
 
 from crawlrank.pipeline.cli.commands import command
 from crawlrank.pipeline.cli.outputs import json_option, show, write_json
+from crawlrank.pipeline.cli.parameters.calls import echo
 from crawlrank.pipeline.cli.parameters.groups import on_command_line, option
 from crawlrank.pipeline.cli.parameters.options import (
     OUTPUT,
@@ -165,7 +166,7 @@ def _usable(work: Path) -> list[str]:
     others = {label: is_usable(work, label) for label in labels(work)}
     for label in (label for label, usable in others.items() if not usable):
         message = f"{label} is left out: it is not finished, or of another graph"
-        click.echo(f"crawlrank: the ranking {printable(message)}", err=True)
+        echo(f"crawlrank: the ranking {printable(message)}", err=True)
     return [OWN, *(label for label, usable in others.items() if usable)]
 
 

@@ -8,6 +8,7 @@ import click
 
 from crawlrank.pipeline.cli.commands import command
 from crawlrank.pipeline.cli.outputs import STDOUT, check_files, json_option, write_json
+from crawlrank.pipeline.cli.parameters.calls import echo
 from crawlrank.pipeline.cli.parameters.groups import option
 from crawlrank.pipeline.cli.parameters.options import (
     OUTPUT,
@@ -90,7 +91,7 @@ def report(
         with replacing(page) as temporary:
             temporary.write_text(report_page(document), encoding="utf-8")
         if not progress.quiet:
-            click.echo(printable(f"Written: {page} ({page.stat().st_size / 1e6:.1f} MB)"), err=True)
+            echo(printable(f"Written: {page} ({page.stat().st_size / 1e6:.1f} MB)"), err=True)
 
 
 def _chosen(work: Path, rankings: tuple[str, ...]) -> tuple[list[str], list[str]]:

@@ -124,6 +124,19 @@ def call(
     return program.document.getvalue()
 
 
+def require_usable(name: str, options: Mapping[str, Any]) -> None:
+    """Raise WrongUsage for the first option whose value this command would refuse. options: as of
+    `call`, each with one value."""
+    command = loaded(name)
+    params = {param.name: param for param in command.params}
+    with _errors(), click.Context(command) as context:
+        for option, value in options.items():
+            param = params[option]
+            if isinstance(param, click.Option) and param.is_flag and not isinstance(value, bool):
+                raise click.BadParameter(f"{value!r} is not True or False", context, param)
+            param.type_cast_value(context, value)
+
+
 def document(
     name: str,
     arguments: Iterable[StrPath],
@@ -145,7 +158,7 @@ def _words(command: click.Command, options: Mapping[str, Any]) -> Iterator[str]:
             raise WrongUsage(f"{command.name} has no option {name}")
         if value is None or (value is False and not param.secondary_opts):
             continue
-        if isinstance(value, bool):
+        if isinstance(value, bool) and param.is_flag:
             yield option if value else param.secondary_opts[0]
             continue
         for each in _texts(value, several=param.multiple):

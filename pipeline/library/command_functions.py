@@ -22,7 +22,7 @@ from crawlrank.jobs.kernel.captures.extraction_options import (
     Nofollow,
     Outlinks,
 )
-from crawlrank.pipeline.library.calling import OnProgress, StrPath, call, document
+from crawlrank.pipeline.library.calling import OnProgress, StrPath, WrongUsage, call, document
 from crawlrank.pipeline.options import HostSort, PlanOptions, RunOptions
 from crawlrank.pipeline.precedence.graph_formats import NodesBy
 from crawlrank.pipeline.precedence.options import PrecedenceOptions, Spellings
@@ -346,6 +346,11 @@ def _given(function: Callable[..., Any], values: Mapping[str, Any]) -> dict[str,
 
 
 def several(given: Archives) -> list[str | Path]:
-    """The paths and URLs, as the readers of archives take them."""
-    every = [given] if isinstance(given, (str, os.PathLike)) else [*given]
+    """The paths and URLs, as the readers of archives take them. Raises WrongUsage for others."""
+    every: list[Any] = [given]
+    if isinstance(given, Iterable) and not isinstance(given, (str, os.PathLike)):
+        every = [*given]
+    for each in every:
+        if not isinstance(each, (str, os.PathLike)):
+            raise WrongUsage(f"{each!r} is no path and no URL of an archive")
     return [each if isinstance(each, str) else Path(each) for each in every]

@@ -23,6 +23,7 @@ from crawlrank.jobs.kernel.captures.extraction_options import (
 )
 from crawlrank.jobs.kernel.formats.rows import UNKNOWN, Anchor, Capture, Link
 from crawlrank.jobs.kernel.storage.opening import name_of, opened
+from crawlrank.pipeline.library.calling import WrongUsage, require_usable
 from crawlrank.pipeline.library.command_functions import Archives, several
 from crawlrank.pipeline.workfolder.finding import find_archives
 
@@ -117,6 +118,8 @@ class Extraction:
         ExtractedLink, ExtractedAnchor or ExtractedCapture as columns."""
         import pyarrow as pa
 
+        if rows not in KINDS:
+            raise WrongUsage(f"rows are {', '.join(KINDS)}, not {rows!r}")
         kind: type[Any] = KINDS[rows]
         schema = pa.schema(
             [
@@ -163,15 +166,20 @@ def extract(
     """The links and captures of archives: files, folders, globs or URLs, as of `crawlrank run`.
 
     The options are those of `extract-links`, in docs/commands.md. Raises BadInput for globs and
-    folders without archives, and ValueError for words_around without anchor_text.
+    folders without archives, and WrongUsage for values that the command refuses.
     """
+    options: dict[str, Any] = {
+        "outlinks": outlinks, "links": links, "nofollow": nofollow, "forms": forms, "pdf": pdf,
+        "max_record": max_record, "max_links_per_page": max_links_per_page, "titles": titles,
+        "anchor_text": anchor_text, "words_around": words_around,
+    }  # fmt: skip
+    require_usable("run", options)
     if words_around and not anchor_text:
-        raise ValueError("words_around goes with anchor_text")
-    options = ExtractionOptions(
-        outlinks, links, nofollow, forms, pdf, max_record, max_links_per_page,
-        titles=titles, anchor_text=anchor_text, words_around=words_around,
-    )  # fmt: skip
-    return Extraction(find_archives(several(archives)).archives, options)
+        raise WrongUsage("words_around goes with anchor_text")
+    wanted = several(archives)
+    if not wanted:
+        raise WrongUsage("no archives are given: a path or URL, or several")
+    return Extraction(find_archives(wanted).archives, ExtractionOptions(**options))
 
 
 def _text(value: bytes) -> str:

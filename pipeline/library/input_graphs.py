@@ -90,9 +90,9 @@ def _edges_of(graph: Any, nodes: int | None, weighted: bool | None) -> _Edges:
         return _of_arrays(graph, nodes, weighted)
     if hasattr(graph, "tocoo"):
         return _of_matrix(graph, bool(weighted))
-    if _is_of(graph, "networkx"):
+    if is_of(graph, "networkx"):
         return _of_networkx(graph, bool(weighted))
-    if _is_of(graph, "igraph"):
+    if is_of(graph, "igraph"):
         return _of_igraph(graph, bool(weighted))
     if hasattr(graph, "__arrow_c_stream__") or hasattr(graph, "__arrow_c_array__"):
         return _of_table(graph, weighted)
@@ -131,8 +131,9 @@ def _of_files(paths: Sequence[Path], weighted: bool) -> _Edges:
     return _Edges(graph.sources, graph.targets, None, graph.nodes, graph.labels)
 
 
-def _is_of(graph: Any, library: str) -> bool:
-    return any(kind.__module__.partition(".")[0] == library for kind in type(graph).__mro__)
+def is_of(given: Any, library: str) -> bool:
+    """Whether an object is of a library, by its type."""
+    return any(kind.__module__.partition(".")[0] == library for kind in type(given).__mro__)
 
 
 def _of_matrix(matrix: Any, weighted: bool) -> _Edges:
@@ -261,7 +262,10 @@ def _both_ways(
 def _of_table(graph: Any, weighted: bool | None) -> _Edges:
     import pyarrow as pa  # not for graphs of numpy
 
-    table = pa.table(graph)
+    try:
+        table = pa.table(graph)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+        raise BadInput(WHERE, f"{error}", "columns of one type each") from error
     for name in ("source", "target", *(("weight",) if weighted else ())):
         if name not in table.column_names:
             what = f"the columns {', '.join(table.column_names) or '(none)'}"
@@ -281,17 +285,14 @@ def _of_labels(sources: Any, targets: Any, weights: Floats | None, nodes: int | 
         cure = "Leave nodes out: the labels are the nodes."
         raise BadInput("nodes", f"{nodes} with labels", "ids that are integers", cure)
     try:
-        columns = [pa.chunked_array([pa.array(c)]) if not isinstance(c, pa.ChunkedArray) else c
-                   for c in (sources, targets)]  # fmt: skip
-        kind = columns[0].type
-        if pa.types.is_dictionary(kind):
-            kind = kind.value_type
+        columns = [_decoded(pa, each) for each in (sources, targets)]
+        kind = _kind_of(pa, [column.type for column in columns])
         ends = pa.chunked_array([c for column in columns for c in column.cast(kind).chunks], kind)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
         raise BadInput(WHERE, f"{error}", "labels of one type, strings or integers") from error
-    if not _are_labels(pa, kind) or ends.null_count:
-        what = "a label that is missing" if ends.null_count else f"labels of the type {kind}"
-        raise BadInput(WHERE, what, "strings or integers", "Leave such edges out.")
+    if ends.null_count:
+        cure = "Leave such edges out."
+        raise BadInput(WHERE, "a label that is missing", "strings or integers", cure)
     distinct = ends.unique()
     distinct = distinct.take(pc.sort_indices(distinct))
     ids = pc.index_in(ends, distinct).to_numpy().astype(np.int64)
@@ -299,9 +300,30 @@ def _of_labels(sources: Any, targets: Any, weights: Floats | None, nodes: int | 
     return _Edges(ids[:half], ids[half:], weights, len(distinct), distinct.to_pylist())
 
 
-def _are_labels(pa: Any, kind: Any) -> bool:
-    names = ("is_string", "is_large_string", "is_string_view", "is_integer", "is_binary")
-    return any(getattr(pa.types, name)(kind) for name in names if hasattr(pa.types, name))
+def _decoded(pa: Any, values: Any) -> Any:
+    """A chunked array of the values, without a dictionary."""
+    column = values if isinstance(values, pa.ChunkedArray) else pa.chunked_array([pa.array(values)])
+    if not pa.types.is_dictionary(column.type):
+        return column
+    kind = _kind_of(pa, [column.type.value_type])
+    chunks = [chunk.dictionary.cast(kind).take(chunk.indices) for chunk in column.chunks]
+    return pa.chunked_array(chunks, kind)
+
+
+def _kind_of(pa: Any, kinds: Sequence[Any]) -> Any:
+    """The type in which labels of these can be compared and sorted; polars has strings of a type
+    that cannot. Raises BadInput for what are no labels, or are of two sorts."""
+    sorts = (
+        (("is_string", "is_large_string", "is_string_view"), pa.large_string()),
+        (("is_binary", "is_large_binary", "is_binary_view"), pa.large_binary()),
+        (("is_integer",), pa.uint64() if pa.uint64() in kinds else pa.int64()),
+    )
+    for names, kind in sorts:
+        tests = [getattr(pa.types, name) for name in names if hasattr(pa.types, name)]
+        if all(any(test(one) for test in tests) for one in kinds):
+            return kind
+    what = f"labels of the type {' and '.join(map(str, dict.fromkeys(kinds)))}"
+    raise BadInput(WHERE, what, "strings or integers", "Leave such edges out.")
 
 
 def _scaled(sources: Positions, weights: Floats, nodes: int) -> Floats:

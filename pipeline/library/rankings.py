@@ -24,7 +24,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +33,7 @@ from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.machine.shortage import naming_shortages
 from crawlrank.pipeline.data.graph import Floats
 from crawlrank.pipeline.data.memory import half_of_machine
-from crawlrank.pipeline.library.input_graphs import InputGraph, input_graph
+from crawlrank.pipeline.library.input_graphs import InputGraph, input_graph, is_of
 from crawlrank.pipeline.ranking.bounds import Bounds, bounds_of
 from crawlrank.pipeline.ranking.inputs import LEAST_LOG2M, MOST_LOG2M, PERTURB
 from crawlrank.pipeline.ranking.methods import METHODS
@@ -390,7 +390,7 @@ def _optional_weights(
 def _node_weights(name: str, given: NodeWeights, graph: InputGraph, missing: float) -> Floats:
     """float64[N]. Raises BadInput for labels that are not in the graph, and for other lengths."""
     count = graph.csr.nodes
-    if not isinstance(given, Mapping):
+    if not (isinstance(given, Mapping) or is_of(given, "pandas")):
         column = _number(name, given)
         if column.shape != (count,):
             raise BadInput(name, f"an array of the shape {column.shape}", f"({count},)")
@@ -398,7 +398,7 @@ def _node_weights(name: str, given: NodeWeights, graph: InputGraph, missing: flo
     known = range(count) if graph.labels is None else graph.labels
     ids = {label: at for at, label in enumerate(known)}
     column = np.full(count, missing)
-    for label, weight in given.items():
+    for label, weight in cast(Mapping[Any, float], given).items():
         if label not in ids:
             raise BadInput(f"{name}[{label!r}]", "no node of the graph", "the label of a node")
         number = _number(f"{name}[{label!r}]", weight)

@@ -17,6 +17,7 @@ from crawlrank.pipeline.planning.plan import compared, planned, replayed
 from crawlrank.pipeline.planning.report import PlanReport, report_of
 from crawlrank.pipeline.planning.schedule_files import (
     describe,
+    remove_schedules,
     write_due_pages,
     write_rows,
     write_schedule,
@@ -91,6 +92,8 @@ def write_files(
     folder: Path,
     marks: dict[str, str | None],
 ) -> list[Path]:
-    """due: how many pages are due. marks: of what the plan is made of, by folder."""
+    """due: how many pages are due. marks: of what the plan is made of, by folder. The files of an
+    earlier plan are replaced or removed."""
+    remove_schedules(folder, forms)
     files = [write_schedule(db, form, folder) for form in dict.fromkeys(forms)]
     return files + write_due_pages(db, due, folder, marks)

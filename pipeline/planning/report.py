@@ -135,6 +135,8 @@ class PlanReport(NamedTuple):
             )
         if not self.options.budget:
             yield "The budget is 0: nothing is fetched."
+        elif not self.due:
+            yield f"No page is due within {_days(self.options.due)}: there is no precedence file."
 
 
 def report_of(

@@ -13,7 +13,7 @@ first, with the beans that make Heritrix use it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import ExitStack
 from datetime import datetime, timezone
 from pathlib import Path
@@ -35,6 +35,7 @@ from crawlrank.pipeline.precedence.export import export_precedence
 from crawlrank.pipeline.precedence.options import PrecedenceOptions
 from crawlrank.pipeline.precedence.scored import SCORED
 from crawlrank.pipeline.steps import PRECEDENCE, SUMMARY
+from crawlrank.pipeline.workfolder.dataset_store import remove
 
 MICROSECONDS = 1_000_000
 FAR = 36_500.0  # days; what is due later is not worth a date
@@ -136,6 +137,12 @@ FORMATS: dict[str, Callable[[duckdb.DuckDBPyConnection, Path], None]] = {
     "nutch": _nutch,
 }
 FOLDERS = ("nutch",)
+
+
+def remove_schedules(folder: Path, forms: Collection[str]) -> None:
+    """Remove the schedules of an earlier plan that are in other forms than these."""
+    for form in FORMATS.keys() - forms:
+        remove(folder / f"schedule.{form}")
 
 
 def write_schedule(db: duckdb.DuckDBPyConnection, form: str, folder: Path) -> Path:

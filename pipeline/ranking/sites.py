@@ -25,7 +25,7 @@ import numpy as np
 from crawlrank.jobs.kernel.machine.machine_code import loop
 from crawlrank.jobs.kernel.rank.equation import RECIPE
 from crawlrank.pipeline.data.graph import Floats, Positions
-from crawlrank.pipeline.ranking.solution import Problem, Solution
+from crawlrank.pipeline.ranking.solution import Problem, Solution, left_for_dummy
 from crawlrank.pipeline.ranking.weighted import ROUNDING, WeightedGraph, iterate
 
 
@@ -55,7 +55,7 @@ def solve(problem: Problem) -> Solution:
     scores, rounds = iterate(problem, sites, base(None), np.ones(sites.nodes), bounds, counts)
     of_pages = np.empty(len(sites.of_pages))
     spread(sites.of_pages, scores, of_pages)
-    return Solution(of_pages, sites.nodes + 1 - float(scores.sum()), rounds)
+    return Solution(of_pages, left_for_dummy(sites.nodes, float(scores.sum())), rounds)
 
 
 def shares(scores: Floats, outdegrees: Positions, more: Mapping[str, Floats]) -> Floats:

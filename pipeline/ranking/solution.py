@@ -61,6 +61,17 @@ class Solution:
     more: Mapping[str, Floats] = field(default_factory=dict)
 
 
+def left_for_dummy(nodes: int, total: float) -> float:
+    """What the dummy node has beside N scores of this sum: with it they sum to N + 1. A vector of
+    which rounds are still to come may have more; then it is 0."""
+    return max(0.0, nodes + 1 - total)
+
+
+def mass_of(nodes: int, total: float) -> float:
+    """The sum of all scores, that of the dummy node included. total: without it."""
+    return max(nodes + 1.0, total)
+
+
 def exact(csr: Csr, scores: Floats, dummy: float = 0.0, eta: float = 0.0) -> Solution:
     """The solution of a method that computes its scores in one round, without error but for that of
     rounding. eta: a bound of that, relative to each score."""

@@ -27,7 +27,7 @@ from crawlrank.jobs.kernel.rank.equation import RECIPE, teleport
 from crawlrank.pipeline.data.csr import Ids, Offsets
 from crawlrank.pipeline.data.graph import Floats, Positions
 from crawlrank.pipeline.ranking.inputs import TOPIC, WORDS
-from crawlrank.pipeline.ranking.solution import Problem, Solution
+from crawlrank.pipeline.ranking.solution import Problem, Solution, left_for_dummy
 from crawlrank.pipeline.ranking.weighted import ROUNDING, WeightedGraph, iterate
 
 ABOUT = 0.9  # the part of readers who start at pages of the topic, m
@@ -60,7 +60,7 @@ def solve(problem: Problem) -> Solution:
     graph = WeightedGraph(csr.offsets, csr.sources, weights)
     counts = {"nodes": csr.nodes, "edges": csr.edges}
     scores, rounds = iterate(problem, graph, at_once, at_once.copy(), bounds, counts)
-    return Solution(scores, csr.nodes + 1 - float(scores.sum()), rounds)
+    return Solution(scores, left_for_dummy(csr.nodes, float(scores.sum())), rounds)
 
 
 @loop

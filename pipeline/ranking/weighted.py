@@ -27,7 +27,7 @@ from crawlrank.jobs.kernel.rank.plain_round import DOUBT, UNIT
 from crawlrank.pipeline.data.csr import Ids, Offsets
 from crawlrank.pipeline.data.graph import Floats, Positions
 from crawlrank.pipeline.ranking.options import Round
-from crawlrank.pipeline.ranking.solution import Problem, State
+from crawlrank.pipeline.ranking.solution import Problem, State, mass_of
 
 ROUNDING = 1 + 16 * UNIT  # of the quotients of bounds
 
@@ -94,7 +94,7 @@ def iterate(
         entry: Round = {
             "round": len(rounds) + 1,
             **counts,
-            "mass": graph.nodes + 1.0,
+            "mass": mass_of(graph.nodes, float(scores.sum())),
             "residual_l1": l1,
             "residual_max": largest,
             "certificate": certificate,

@@ -279,6 +279,11 @@ CASES = {
     "a redirect after the good one": Case([Seen(1), Seen(2, "301", 3)], BOTH, {2}, AWAY),
     "a redirect before the good one": Case([Seen(1, "301", 3), Seen(2)], BOTH, {2}),
     "a redirect to the page itself": Case([Seen(1), Seen(2, "301", 0)], BOTH, {1}),
+    "a redirect to another page before one to itself": Case(
+        [Seen(1, "302", 3), Seen(2, "301", 0)], LATEST, {1}
+    ),
+    "which folds all the same": Case([Seen(1, "302", 3), Seen(2, "301", 0)], BOTH, {1}, AWAY),
+    "redirects to itself alone": Case([Seen(1, "301", 0), Seen(2, "301", 0)], LATEST, {2}),
     "two targets at a time": Case([Seen(1, "301", 3), Seen(1, "302", 4)], BOTH, {1}),
     "gone": Case([Seen(1), Seen(2, "404")], LATEST, set(), frozenset({("gone", "-")})),
     "gone and dropped": Case(

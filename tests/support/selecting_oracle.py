@@ -181,7 +181,8 @@ class Oracle:
         """Captures whose links a key has, and the URI that has them instead of the capture's."""
         good = self.good(key)
         if not good:
-            return [(one, None) for one in self.redirects(key, away=False)]
+            leading = self.redirects(key, away=True) or self.redirects(key, away=False)
+            return [(one, None) for one in leading]
         found: list[tuple[Capture, bytes | None]] = []
         for one in good:
             if one.timestamp != good[0].timestamp:

@@ -3,7 +3,8 @@
 The choice sees one key at a time: its captures, and its links of hops R and C.
 
 A capture is good if its status is 2xx (no status counts as 200) or 304. `latest` takes the links of
-the key's latest good captures (all of that time), or, if there is none, of its latest redirects. A
+the key's latest good captures (all of that time), or, if there is none, of its latest redirects to
+other keys, or at last to itself: of two spellings of a page, one often redirects to the other. A
 revisit, or a 304, among them stands for its original, a good capture that is neither: the latest of
 its key with its digest, else the one that it names by id, or by URI (its own, if it names none) and
 time.
@@ -179,7 +180,7 @@ def choose(
     if rules.canonical and not rules.latest:
         folds += _folds(CANONICAL, _latest([link for link in named if link.hop == b"C"]))
     if not good:
-        return Chosen([link.capture for link in _latest(leading)], [], 0, folds)
+        return Chosen([link.capture for link in away or _latest(leading)], [], 0, folds)
     return _of_good(good, last_good, folds)
 
 

@@ -79,55 +79,61 @@ def key_of(first: int, last: int) -> int:
 
 @inlined
 def start(
-    page: PageBytes,
-    begin: int,
-    position: int,
-    meaning: int,
-    key: int,
-    attributes: NameTable,
-    state: Integers,
-    stack: Integers,
-    spans: Integers,
-    rows: ScanRows,
-    lines: LineBytes,
-) -> int:
+    page: PageBytes, begin: int, position: int, meaning: int, key: int, attributes: NameTable,
+    state: Integers, stack: Integers, spans: Integers, rows: ScanRows, lines: LineBytes,
+) -> int:  # fmt: skip
     """Where to continue after the start tag at `begin`, or UNDECIDED. position: after its name.
     meaning: of the name."""
     if may_not_start(meaning, state):
         return UNDECIDED
-    styled, name_size, count = state[STYLED], position - begin - 1, state[COUNT]
-    is_read = styled or meaning & names.WANTED
+    is_read = state[STYLED] or meaning & names.WANTED
     if is_read or is_image_in_link(meaning, state):
         for i in range(len(spans)):
             spans[i, 0] = -1
         end = attributes_at(page, position, attributes, spans)
         if end != 0:
             read_alt(page, meaning, state, spans, lines)
-            if is_read:
-                add_rows(page, begin, meaning, state, spans, rows)
+        if end != 0 and is_read:
+            add_tag(page, begin, end, meaning, state, spans, rows, lines)
     else:
         end = tag_end(page, position)
     if end == 0:
         return len(page)
-    if state[WORDS] and meaning & names.IS_ANCHOR and state[COUNT] > count:
-        open_link(lines, state)
-        if end < 0 and state[FOREIGN]:
-            close_link(lines, state)
     if state[FOREIGN] or meaning & names.IS_SVG:
         return open_foreign(end, meaning, key, state, stack)
     end = abs(end)
     if meaning & names.KNOWN:
         open_html(meaning, state)
-    if meaning & names.HAS_TEXT:
-        last = text_end(page, end, meaning, begin + 1, name_size)
-        if styled and meaning & names.IS_STYLE and has_reference(page, end, last):
-            add_row(rows, state, begin, meaning & 255, TEXT, end, last, int64(names.OTHER_FORM))
-        if meaning & names.IS_TITLE and state[TITLE_END] == 0:
-            state[TITLE_BEGIN], state[TITLE_END] = end, last
-        if state[IN_LINK] and meaning & names.IS_SHOWN:
-            part_with_words(page, end, last, lines, state)
-        end = last
-    return end
+    if not meaning & names.HAS_TEXT:
+        return end
+    last = text_end(page, end, meaning, begin + 1, position - begin - 1)
+    if state[STYLED] and meaning & names.IS_STYLE and has_reference(page, end, last):
+        add_row(rows, state, begin, meaning & 255, TEXT, end, last, int64(names.OTHER_FORM))
+    if meaning & names.IS_TITLE and state[TITLE_END] == 0:
+        state[TITLE_BEGIN], state[TITLE_END] = end, last
+    if state[IN_LINK] and meaning & names.IS_SHOWN:
+        part_with_words(page, end, last, lines, state)
+    return last
+
+
+@inlined
+def add_tag(
+    page: PageBytes,
+    begin: int,
+    end: int,
+    meaning: int,
+    state: Integers,
+    spans: Integers,
+    rows: ScanRows,
+    lines: LineBytes,
+) -> None:
+    """Add the rows of a tag, with which a link may begin. In SVG a tag may close itself."""
+    count = state[COUNT]
+    add_rows(page, begin, meaning, state, spans, rows)
+    if state[WORDS] and meaning & names.IS_ANCHOR and state[COUNT] > count:
+        open_link(lines, state)
+        if end < 0 and state[FOREIGN]:
+            close_link(lines, state)
 
 
 @inlined
@@ -266,21 +272,12 @@ def end_of_page(page: PageBytes, position: int, state: Integers, lines: LineByte
 
 @inlined
 def scan(
-    page: PageBytes,
-    elements: NameTable,
-    attributes: NameTable,
-    plan: Integers,
-    state: Integers,
-    stack: Integers,
-    spans: Integers,
-    rows: ScanRows,
-    lines: LineBytes,
-) -> int:
+    page: PageBytes, elements: NameTable, attributes: NameTable, plan: Integers, state: Integers,
+    stack: Integers, spans: Integers, rows: ScanRows, lines: LineBytes,
+) -> int:  # fmt: skip
     """The number of rows, or UNDECIDED. elements, attributes: tables; plan: see scan_names.py;
-    lines: get the words of links, where they are read; the others but rows: room for this
-    function."""
-    for i in range(STATE):
-        state[i] = 0
+    lines: get the words of links; the others but rows: room for this function."""
+    state[:] = 0
     state[STYLED] = styled = plan[names.WITH_STYLE]
     state[WORDS] = plan[names.WITH_WORDS]
     position, size, inside = int64(0), len(page), 0

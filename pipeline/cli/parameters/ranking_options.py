@@ -10,6 +10,7 @@ import click
 from click.core import ParameterSource
 
 from crawlrank.jobs.kernel.errors import count_of
+from crawlrank.pipeline.cli.parameters.calls import echo
 from crawlrank.pipeline.cli.parameters.groups import Command, Decorator, grouped, option
 from crawlrank.pipeline.cli.parameters.options import OUTPUT
 from crawlrank.pipeline.ranking.inputs import (
@@ -89,7 +90,7 @@ def _weights(file: PageFile, path: Path) -> PageWeights:
     weights = page_weights(file, path)
     if weights.damaged:
         lines, first = count_of(weights.damaged, "seed is", "seeds are"), weights.damaged_lines[0]
-        click.echo(f"{lines} not UTF-8 and left out, such as {printable(first)}", err=True)
+        echo(f"{lines} not UTF-8 and left out, such as {printable(first)}", err=True)
     return weights
 
 

@@ -84,9 +84,9 @@ INSERT INTO origin SELECT row, o.key, o.uri, o.timestamp
 LATEST_FIRST = """row_number() OVER (PARTITION BY {of} ORDER BY timestamp DESC, revisit, uri DESC,
     digest DESC, refers_to DESC, refers_to_uri DESC, refers_to_timestamp DESC) = 1"""
 # taken: captures whose links count. Of keys that are not gone these are the latest good ones, or
-# else the latest redirects; of an unchanged revisit the original. recipient: another URI that gets
-# the links of it. same: the latest originals with each digest. before: the capture that a 304
-# stands for if it names no original that is here.
+# else the latest redirects, to other keys if there are any; of an unchanged revisit the original.
+# recipient: another URI that gets the links of it. same: the latest originals with each digest.
+# before: the capture that a 304 stands for if it names no original that is here.
 TAKING = f"""
 CREATE VIEW latest AS SELECT counting.* FROM counting JOIN last_good USING (key)
     ANTI JOIN gone USING (key) ANTI JOIN vanished USING (key) WHERE timestamp = last;
@@ -112,7 +112,7 @@ CREATE TABLE taken AS
     UNION ALL SELECT uri, timestamp, NULL, key FROM
         (FROM leads ANTI JOIN last_good USING (key) ANTI JOIN gone USING (key)
          ANTI JOIN vanished USING (key)
-         QUALIFY timestamp = max(timestamp) OVER (PARTITION BY key))
+         QUALIFY rank() OVER (PARTITION BY key ORDER BY target_key <> key DESC, timestamp DESC) = 1)
     UNION ALL SELECT uri, timestamp, NULL, key FROM latest WHERE NOT revisit
     UNION ALL SELECT uri, timestamp, NULL, key FROM same SEMI JOIN unchanged USING (key, digest)
     UNION ALL SELECT uri, timestamp, NULL, key FROM unchanged ANTI JOIN origin USING (row)

@@ -50,6 +50,7 @@ from crawlrank.pipeline.engines.text.job_rounds import JobRounds
 from crawlrank.pipeline.ranking.acceleration import Groups, Products, Steering
 from crawlrank.pipeline.ranking.certificate import check_start, round_entry
 from crawlrank.pipeline.ranking.options import Round
+from crawlrank.pipeline.ranking.solution import left_for_dummy
 
 STRUCTURE, RANKS = "structure", "ranks"
 NOTE = "_plan.json"
@@ -201,7 +202,9 @@ class PackedRounds(JobRounds):
                 f"with {sums.nodes} of {nodes} nodes, are left"
             )
         sums.dummies = 1
-        sums.dummy_old, sums.dummy_new = nodes + 1 - sums.old_l1, nodes + 1 - sums.new_l1
+        sums.dummy_old, sums.dummy_new = (
+            left_for_dummy(nodes, total) for total in (sums.old_l1, sums.new_l1)
+        )
         return sums
 
     def _groups(self, reports: PartitionReports) -> Groups:

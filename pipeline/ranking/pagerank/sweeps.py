@@ -2,7 +2,7 @@
 
 Equation: x = base + damping A x; y = x / outdegree is what is kept and read.
 Dangling nodes are never read, so the sweeps go over the others only, and dangling ones get their
-scores from the pass that measures the residual. dummy = N + 1 - sum(x).
+scores from the pass that measures the residual. dummy = N + 1 - sum(x), or 0.
 Order: each thread owns a range of rows, of equal work; it reads its own y as they are now, and all
 others as the last sweep left them. So a result depends on the number of threads, on whether the
 rows are in memory, and on nothing else. Where the ratio of successive differences settles, the
@@ -34,7 +34,7 @@ from crawlrank.pipeline.ranking.options import Round, Stop
 from crawlrank.pipeline.ranking.pagerank import kernels
 from crawlrank.pipeline.ranking.pagerank.terms import Terms, some_of
 from crawlrank.pipeline.ranking.pagerank.twins import Lists, lists_of
-from crawlrank.pipeline.ranking.solution import OnState, Solution, State
+from crawlrank.pipeline.ranking.solution import OnState, Solution, State, left_for_dummy, mass_of
 
 PATIENCE = 4  # sweeps before their differences tell a ratio
 SETTLED = 0.02  # how much two ratios may differ
@@ -75,7 +75,7 @@ def rank_by_sweeps(
         on_round(entry, rounds, lambda: State(rows.vector(), rows.form, rounds))
     if measured is None:  # nothing was left to do
         measured = _measure(team, terms, rows)
-    return Solution(measured.scores, team.nodes + 1 - measured.total, rounds)
+    return Solution(measured.scores, left_for_dummy(team.nodes, measured.total), rounds)
 
 
 def _fits(rows: Rows, state: State) -> bool:
@@ -102,7 +102,7 @@ def _bounds(
         "nodes": team.nodes,
         "edges": team.edges,
         "dangling": rows.dangling,
-        "mass": float(team.nodes + 1),
+        "mass": mass_of(team.nodes, whole),
         "residual_l1": l1,
         "residual_max": l1,
         "certificate": l1 / (base * whole),
@@ -154,6 +154,7 @@ def _measure(team: Team, terms: Terms, rows: Rows) -> Measured:
     deviation = math.fsum(away) + 2 * doubt + (rounding - 1) * l1
     base = terms.equation.base
     bounds = {
+        "mass": mass_of(team.nodes, total),
         "residual_l1": l1,
         "residual_max": largest,
         "certificate": l1 / (base * total) * rounding,

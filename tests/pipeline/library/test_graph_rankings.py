@@ -10,6 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.drawing import examples
 
 import crawlrank
 
@@ -81,6 +84,76 @@ class Frame:
 
 def test_a_data_frame_is_taken_by_its_protocol() -> None:
     assert crawlrank.pagerank(Frame()).as_dict() == crawlrank.pagerank(table()).as_dict()
+
+
+#: of the edges a -> b, b -> a, b -> c as some data frames have them
+STRINGS = [["a", "b", "b"], ["b", "a", "c"]]
+VIEWS = [pa.array(end, pa.string_view()) for end in STRINGS]
+CATEGORIES = [
+    pa.DictionaryArray.from_arrays(pa.array(numbers, pa.uint32()), VIEWS[1])
+    for numbers in ([1, 0, 0], [0, 1, 2])
+]
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        VIEWS, CATEGORIES, (VIEWS[0], CATEGORIES[1]), (STRINGS[0], VIEWS[1]),
+        (pa.array(STRINGS[0]), pa.array(STRINGS[1], pa.large_string())),
+        (pa.chunked_array([VIEWS[0][:1], VIEWS[0][1:]]), VIEWS[1]),
+    ],
+)  # fmt: skip
+def test_labels_may_be_strings_of_any_type_of_arrow(source: Any, target: Any) -> None:
+    ours = crawlrank.pagerank(pa.table({"source": source, "target": target}))
+    expected = crawlrank.pagerank(([0, 1, 1], [1, 0, 2]))
+    assert ours.as_dict() == dict(zip("abc", expected.scores, strict=True))
+
+
+def test_labels_may_be_integers_of_two_types() -> None:
+    numbers = {
+        "source": pa.array([1, 2], pa.int8()),
+        "target": pa.array([1000, 1], pa.int64()),
+    }
+    assert list(crawlrank.pagerank(pa.table(numbers)).labels or ()) == [1, 2, 1000]
+    large = {"source": pa.array([2**63], pa.uint64()), "target": pa.array([5], pa.int32())}
+    assert list(crawlrank.pagerank(pa.table(large)).labels or ()) == [5, 2**63]
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "what"),
+    [
+        ([1], ["a"], "labels of the type int64 and string"),
+        ([1], [True], "labels of the type int64 and bool"),
+        ([1.5], [2.5], "labels of the type double"),
+        (pa.array([1], pa.timestamp("s")), [1], r"timestamp\[s\] and int64"),
+        (["a"], [None], "labels of the type string and null"),
+        (["a", "b"], ["b", None], "a label that is missing"),
+    ],
+)
+def test_what_is_no_label_is_refused(source: Any, target: Any, what: str) -> None:
+    with pytest.raises(crawlrank.BadInput, match=what):
+        crawlrank.pagerank(pa.table({"source": source, "target": target}))
+
+
+def test_a_frame_that_arrow_cannot_take_is_refused() -> None:
+    class Mixed:
+        def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+            return pa.table({"source": ["a", 1]})
+
+    with pytest.raises(crawlrank.BadInput, match="expected columns of one type each"):
+        crawlrank.pagerank(Mixed())
+
+
+def test_a_series_gives_weights_by_its_labels() -> None:
+    """Not by position: its order may be another one."""
+
+    class Series:
+        def items(self) -> list[tuple[str, float]]:
+            return [("c", 1.0), ("b", 0.0), ("a", 0.0)]
+
+    Series.__module__ = "pandas.core.series"
+    ours = crawlrank.personalized(table(), Series())  # type: ignore[arg-type]
+    assert ours.as_dict() == crawlrank.personalized(table(), {"c": 1.0}).as_dict()
 
 
 def test_parallel_edges_of_networkx_add_up() -> None:
@@ -223,6 +296,40 @@ def test_rounds_that_are_not_enough_are_told_of() -> None:
     assert (np.abs(few.scores - exact) <= few.eta * exact).all()
     plain = crawlrank.pagerank(graph, iterations=3)
     assert (len(plain.rounds), plain.converged) == (3, False)
+
+
+FEW_STARTS = st.dictionaries(st.integers(0, 11), st.sampled_from([1.0, 5.0, 1e6]), min_size=1)
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), max_size=40),
+    st.none() | FEW_STARTS,
+    st.integers(1, 6),
+    st.booleans(),
+)
+def test_bounds_hold_after_any_number_of_rounds(
+    pairs: list[tuple[int, int]], starts: dict[int, float] | None, rounds: int, plain: bool
+) -> None:
+    """Also where all start at few nodes, and the first vector is far from the scores."""
+    links = tuple(np.array(pairs, np.int64).reshape(-1, 2).T)
+    options: dict[str, Any] = {"iterations": rounds} if plain else {"max_rounds": rounds}
+    if starts is None:
+        ours = crawlrank.pagerank(links, nodes=12, **options)
+    else:
+        ours = crawlrank.personalized(links, starts, nodes=12, **options)
+    matrix = np.zeros((12, 12))
+    for source, target in {pair for pair in pairs if pair[0] != pair[1]}:
+        matrix[target, source] = 1
+    shares = matrix / np.maximum(matrix.sum(axis=0), 1)
+    start = np.array([(starts or {}).get(node, 0.0 if starts else 1.0) for node in range(12)])
+    exact = np.linalg.solve(np.eye(12) - 0.85 * shares, 0.15 * 12 * start / start.sum())
+    errors = np.abs(ours.scores - exact)
+    slack = 1e-12 * exact.sum()
+    assert errors.max() <= ours.absolute + slack
+    assert errors.sum() <= ours.certificate * ours.scores.sum() + slack
+    assert (errors <= ours.eta * exact + slack).all() or ours.eta == np.inf
+    assert ours.dummy >= 0
 
 
 def test_results_say_what_they_are() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -106,6 +107,36 @@ def test_links_and_captures_come_one_by_one_and_in_batches() -> None:
     assert captures.schema.field("status").type == pa.int64()
     assert extraction.counters["links"] == table.num_rows
     assert list(crawlrank.extract(shared_warc("web.warc.gz", WEB), links="all").links())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"links": "All"}, "'All' is not one of 'nav', 'all'"),
+        ({"outlinks": "xx"}, "'--outlinks'.*'xx' is not one of"),
+        ({"nofollow": "Drop"}, "'--nofollow'.*'Drop'"),
+        ({"forms": "yes"}, "'--forms'.*'yes' is not True or False"),
+        ({"max_record": -1}, "'--max-record'"),
+        ({"max_links_per_page": 0}, "'--max-links-per-page'"),
+        ({"words_around": True}, "words_around goes with anchor_text"),
+    ],
+)
+def test_options_of_extraction_are_those_of_the_command(
+    options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(crawlrank.WrongUsage, match=message):
+        crawlrank.extract(shared_warc("web.warc.gz", WEB), **options)
+
+
+@pytest.mark.parametrize("archives", [None, 3, [], [None]])
+def test_what_is_no_archive_is_refused(archives: Any) -> None:
+    with pytest.raises(crawlrank.WrongUsage, match="archive"):
+        crawlrank.extract(archives)
+
+
+def test_rows_that_there_are_not_are_refused() -> None:
+    with pytest.raises(crawlrank.WrongUsage, match="links, anchors, captures, not 'pages'"):
+        next(crawlrank.extract(shared_warc("web.warc.gz", WEB)).batches("pages"))  # type: ignore[arg-type]
 
 
 def test_what_is_damaged_is_told_of(tmp_path: Path) -> None:

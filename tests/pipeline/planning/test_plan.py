@@ -247,7 +247,7 @@ def test_no_budget_and_more_than_is_needed(works: list[Path], tmp_path: Path) ->
         "per_day": 0, "pages_fetched": 0, "pages_never_fetched": PAGES, "within_horizon": 0,
         "pages_within_horizon": 0, "waiting_days": 0, "due": 0,
     }  # fmt: skip
-    assert not (folder / "precedence.txt").exists()
+    assert {path.name for path in folder.iterdir()} == {"schedule.parquet"}
     assert all(row["next_due"] is None for row in rows_of(folder))
     data = plan(
         works[:2], folder, "--format", "parquet", "--shortest-interval", "2d", budget="1000000/day"
