@@ -188,27 +188,36 @@ class Scanner:
         spans = array("q", bytes(16 * (slots + 1)))
         self._numbers = array("q", [slots, styled, words, *free])
         self._room = tables, self._numbers, spans, rows
-        self._addresses = [*[room.buffer_info()[0] for room in self._room], _MOST_ROWS]
+        self._addresses = [*[room.buffer_info()[0] for room in self._room], _MOST_ROWS, 0]
         self._rows, self._words = memoryview(rows), words
-        self._lines, self._most, self._to = _room_for(0)
+        self._make_room(0)
 
     def scanned(self, page: bytes) -> list[References | ScannedTag] | None:
         """The tags in the order of the page; None if a parser has to read the page."""
         scan = code.function = code.function or SCAN.ready()
         code.pages += 1
-        size = len(page)
-        if self._words and size > self._most:
-            self._lines, self._most, self._to = _room_for(size)
-        count = scan(page, size, *self._addresses, self._to)
+        if self._words and len(page) > len(self._lines):
+            self._make_room(len(page))
+        count = scan(page, len(page), *self._addresses)
         if count < 0:
             return None
         rows, numbers = self._rows[: COLUMNS * count], self._numbers
-        lines = self._lines[: numbers[_END]].tobytes() if self._words else b""
+        if not self._words:
+            if numbers[_TAGS]:
+                return list(self._parts(page, rows, iter(())))
+            return [References(page, rows.tobytes())] if count else []
+        lines = self._lines[: numbers[_END]].tobytes()
         if numbers[_TAGS]:
             return list(self._parts(page, rows, iter(lines.split(b"\n"))))
         if not count:
             return []
         return [References(page, rows.tobytes(), lines, numbers[_WORDED], bool(numbers[_LONG]))]
+
+    def _make_room(self, size: int) -> None:
+        """Room for the lines of a page of this size."""
+        lines = array("B", bytes(max(_ROOM, 1 << size.bit_length())))
+        self._lines = memoryview(lines)
+        self._addresses[-1] = lines.buffer_info()[0]
 
     def title(self, page: bytes) -> bytes:
         """The contents of the first title of the page that was scanned last, which is outside of
@@ -247,13 +256,6 @@ class Scanner:
             return self._elements[number]
         match = _TAG_NAME(page, begin)
         return match[1].decode("utf-8", "replace").lower() if match else ""
-
-
-def _room_for(size: int) -> tuple[memoryview[int], int, int]:
-    """Room for the lines of a page of this size: the room, how many bytes it has, and where."""
-    most = max(_ROOM, 1 << size.bit_length())
-    lines = array("B", bytes(most))
-    return memoryview(lines), most, lines.buffer_info()[0]
 
 
 #: makes a scanner, or gives the one with the same elements and attributes that the thread has
