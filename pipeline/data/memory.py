@@ -56,6 +56,24 @@ class Memory:
         return self.total - OWN
 
 
+#: an edge and a node of a graph that is read from text to be validated
+TEXT_BYTES = 24, 200
+
+
+def require_memory_for_text(step: str, edges: int, nodes: int, cure: str) -> None:
+    """Raise BadInput where a graph of text is too large for this machine. cure: what helps beside
+    another machine."""
+    an_edge, a_node = TEXT_BYTES
+    needed, room = an_edge * edges + a_node * nodes, half_of_machine().budget
+    if needed > room:
+        raise BadInput(
+            step,
+            f"{nodes:,} nodes and {edges:,} edges need {_megabytes(needed)}",
+            f"at most {_megabytes(room)}, half of the memory of this machine",
+            f"Use {cure}, or a machine with more memory.",
+        )
+
+
 def require_memory(
     step: str, nodes: int, node_bytes: int, budget: int, *, fixed: int = 0, cure: str = ""
 ) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import log, sqrt
 from typing import NamedTuple
 
-from crawlrank.pipeline.data.memory import LOOPS, OWN
+from crawlrank.pipeline.data.memory import LOOPS, OWN, TEXT_BYTES
 from crawlrank.pipeline.estimate.sample import SampleRun
 from crawlrank.pipeline.steps import OF_ARCHIVES
 
@@ -45,7 +45,6 @@ STEP = 1.5 / 60  # hours that a job takes without any data
 OTHER_STEPS = 12  # jobs of a run that are no rounds
 ROUNDS = 38  # packed ones, to a certified 1e-9: 25 to 1e-6 by docs/benchmarks.md, and half more
 NODE = 16  # vCPUs of an m5.4xlarge
-OPIC = 24, 200  # bytes of memory an edge and a node, of validation on the driver's machine
 UNSURE = (0.5, 1.0, 2.0)  # of all of this
 
 
@@ -187,7 +186,7 @@ def embedded_memory(ran: SampleRun, times: RowTimes, limit: int) -> Bracket:
 
 def jobs_memory(ran: SampleRun, rows: Mapping[str, Bracket], *, validated: bool) -> Bracket:
     """Bytes of the machine that starts jobs, most of them for validation by OPIC."""
-    opic = [rows["links"] * OPIC[0], rows["map"] * OPIC[1]] if validated else []
+    opic = [rows["links"] * TEXT_BYTES[0], rows["map"] * TEXT_BYTES[1]] if validated else []
     return summed([exactly(ran.memory) * MEMORY, *opic])
 
 

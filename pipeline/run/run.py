@@ -23,6 +23,7 @@ from crawlrank.pipeline.data.memory import (
     give_back_at_once,
     half_of_machine,
     peak_memory,
+    require_memory_for_text,
 )
 from crawlrank.pipeline.engines.contract import Engine
 from crawlrank.pipeline.options import RunOptions
@@ -284,6 +285,10 @@ class PipelineRun:
 
     def _opic(self) -> StepEntry:
         options = self.later.validation
+        if self.options.runner != EMBEDDED:
+            counts = self.manifest.steps.get("gen-graph", {}).get("counters", {})
+            sizes = counts.get("edges", 0), counts.get("nodes", 0)
+            require_memory_for_text(VALIDATE, *sizes, cure="--no-validate")
         data = self.engine.validation_input(options.ties)
         ranked = data.graph, data.ranks, options
         self.report = validate(*ranked, captured=data.captured, preferred=data.preferred)

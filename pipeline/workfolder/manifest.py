@@ -233,8 +233,10 @@ class Manifest:
     def require_done(self, *steps: str) -> None:
         """Raise BadInput for the first of the steps that is not."""
         for step in steps:
-            if "fingerprint" not in self.steps.get(step, {}):
-                cure = f"Finish it with `{self.last_command}`."
+            entry = self.steps.get(step, {})
+            if "fingerprint" not in entry:
+                more = ", and a larger --max-rounds if it ends there" if entry.get("rounds") else ""
+                cure = f"Finish it with `{self.last_command}`{more}."
                 raise BadInput(str(self.path.parent), f"{step} is not done", "a finished run", cure)
 
     def forget(self, steps: Iterable[str]) -> None:

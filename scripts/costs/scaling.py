@@ -16,8 +16,9 @@ from typing import Any
 
 from emr_costs import EXTRACTED, PAGES_A_TB
 
+from crawlrank.pipeline.data.memory import TEXT_BYTES
 from crawlrank.pipeline.engines.text.packed_ranking import usual_partitions
-from crawlrank.pipeline.estimate.projection import CORE_OF_A_VCPU, HADOOP, NODE, OPIC, STEP
+from crawlrank.pipeline.estimate.projection import CORE_OF_A_VCPU, HADOOP, NODE, STEP
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "scaling.md"
 DRIVER = 100e6  # bytes a second that the driver fetches and writes
@@ -101,7 +102,7 @@ def limits(jobs: dict[str, Any], rounds: dict[str, Any], pages: float, links: fl
     spelled = next(job for job in jobs["jobs"] if job["job"] == "join_scores key")
     brought = (sorted_job["written"] + spelled["read"]) / jobs["links"] * links
     archives = pages / PAGES_A_TB * 1e12 / ARCHIVE
-    opic = OPIC[0] * links + OPIC[1] * nodes
+    opic = TEXT_BYTES[0] * links + TEXT_BYTES[1] * nodes
     return _limits_table(partitions, opic, brought, packing, archives)
 
 

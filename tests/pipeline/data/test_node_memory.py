@@ -16,7 +16,15 @@ from support.work_folders import manifest_of
 
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.pipeline.data.csr import OFFSETS, OUTDEGREES, SOURCES
-from crawlrank.pipeline.data.memory import LEAST, OWN, Memory, parse_size, require_memory
+from crawlrank.pipeline.data.memory import (
+    LEAST,
+    OWN,
+    Memory,
+    half_of_machine,
+    parse_size,
+    require_memory,
+    require_memory_for_text,
+)
 from crawlrank.pipeline.engines.embedded.engine import EmbeddedEngine
 from crawlrank.pipeline.ranking.validation.validate import VALIDATION_BYTES
 
@@ -35,6 +43,15 @@ def test_the_figure_that_is_asked_for_is_enough() -> None:
     require_memory("validate-opic", 10_000_001, 92, Memory(asked).budget, fixed=7)
     with pytest.raises(BadInput):
         require_memory("validate-opic", 10_000_001, 92, Memory(asked - MB).budget, fixed=7)
+
+
+def test_graphs_of_text_that_a_machine_cannot_hold_are_refused() -> None:
+    room = half_of_machine().budget
+    require_memory_for_text("validate-opic", room // 24 - 1000, 100, "--no-validate")
+    with pytest.raises(BadInput) as refused:
+        require_memory_for_text("validate-opic", room // 24, 100, "--no-validate")
+    assert "expected at most" in str(refused.value)
+    assert "Use --no-validate, or a machine with more memory." in str(refused.value)
 
 
 def test_what_the_least_memory_holds_is_never_refused() -> None:
