@@ -390,7 +390,7 @@ def _optional_weights(
 def _node_weights(name: str, given: NodeWeights, graph: InputGraph, missing: float) -> Floats:
     """float64[N]. Raises BadInput for labels that are not in the graph, and for other lengths."""
     count = graph.csr.nodes
-    if not (isinstance(given, Mapping) or is_of(given, "pandas")):
+    if not (isinstance(given, Mapping) or (is_of(given, "pandas") and hasattr(given, "items"))):
         column = _number(name, given)
         if column.shape != (count,):
             raise BadInput(name, f"an array of the shape {column.shape}", f"({count},)")

@@ -28,7 +28,8 @@ from crawlrank.jobs.kernel.markup.scanner import References
 
 LONGEST_WORDS = 200  # characters of the words of a link
 AROUND = 100  # characters before a link, and after it, of which the words around it are
-_MARK = b"\1"  # in place of the `&` of a reference, as scan_words.py has it
+# in place of the `&` of a reference, and after a line that may be too long, as of scan_words.py
+_MARK = b"\1"
 
 
 @of_python
@@ -73,40 +74,24 @@ class LinkWords(NamedTuple):
 def words_of_links(page: PageText, references: References) -> LinkWords:
     """The words of each link, in the order of the page. page: that is read by parts. references: of
     a scan that reads words."""
-    return _words_in(page, references.lines, references.worded, references.is_long)
+    return _words_in(page, references.lines, references.worded)
 
 
-def _words_in(page: PageText, raw: bytes, worded: int, is_long: bool) -> LinkWords:
-    """raw: a line for each link, as of scan_words.py. worded: how many have words. is_long: whether
-    one may be too long."""
+def _words_in(page: PageText, raw: bytes, worded: int) -> LinkWords:
+    """raw: a line for each link, as of scan_words.py. worded: how many have words."""
     if raw.isascii():
-        if is_long:
-            return _line_by_line(raw)
         return LinkWords(raw, worded) if raw.find(_MARK) < 0 else _with_characters(raw, worded)
     text = page.text(raw)
     lines = text.split("\n")
     lines.pop()
-    if not is_long and text.replace("\n", "").isprintable():  # a mark is not printable
+    if text.replace("\n", "").isprintable():  # a mark is not printable
         return LinkWords(text.encode(), len(lines) - lines.count(""))
-    shown = (
-        line if line.isprintable() and len(line) <= LONGEST_WORDS else _shown_line(line)
-        for line in lines
-    )  # fmt: skip
-    return LinkWords.of(shown)
-
-
-def _line_by_line(text: bytes) -> LinkWords:
-    """Lines of ASCII, of which some may be too long."""
-    lines = [
-        line if len(line) <= LONGEST_WORDS and line.find(_MARK) < 0 else _shown_bytes(line)
-        for line in text.split(b"\n")
-    ]
-    return LinkWords(b"\n".join(lines), len(lines) - lines.count(b""))
+    return LinkWords.of(line if line.isprintable() else _shown_line(line) for line in lines)
 
 
 def _with_characters(text: bytes, worded: int) -> LinkWords:
-    """Lines of ASCII with characters in place of references, which few of them have. worded: how
-    many have words."""
+    """Lines of ASCII as they are shown, where few of them are marked. worded: how many have
+    words."""
     parts: list[bytes] = []
     begin = 0
     while (position := text.find(_MARK, begin)) >= 0:
@@ -132,6 +117,7 @@ def _shown_line(line: str) -> str:
 def _with_references(line: str) -> str:
     """A line with characters in place of the references that are marked."""
     mark = _MARK.decode()
+    line = line.rstrip(mark)
     return unescaped_text(line.replace("&", "&amp;").replace(mark, "&")) if mark in line else line
 
 
@@ -149,7 +135,7 @@ def _spaced(text: str) -> str:
 
 def worded_tag(reference: str, page: PageText, line: bytes) -> WordedReference:
     """The `href` of an `a` of a scan, which has this line."""
-    words = _words_in(page, line + b"\n", 1, is_long=True)
+    words = _words_in(page, line + b"\n", 1)
     return WordedReference(reference, *words.lines)
 
 

@@ -25,9 +25,9 @@ PLAN = 3
 IN_SELECT, IN_FORM, TABLES, IN_CELL, NESTED, BODIES, BASES, FOREIGN, TEXT_ONLY = range(9)
 COUNT, STYLED, TAGS, TITLE_BEGIN, TITLE_END = 9, 10, 11, 12, 13
 # And of the words of links: whether they are read, whether a link is open, how many tables are in
-# it, where its line begins, where the lines end, how many have words, and whether one is long
-WORDS, IN_LINK, TABLES_IN_LINK, LINE, END, WORDED, LONG = range(14, 21)
-STATE = 21
+# it, where its line begins, where the lines end, and how many have words
+WORDS, IN_LINK, TABLES_IN_LINK, LINE, END, WORDED = range(14, 20)
+STATE = 20
 # What TEXT_ONLY says of an element of SVG that holds no tags
 SHOWN_TEXT, HIDDEN_TEXT = 1, 2
 DEEPEST = 64  # elements of SVG in each other

@@ -18,7 +18,6 @@ from crawlrank.jobs.kernel.markup.scan_names import (
     END,
     IN_LINK,
     LINE,
-    LONG,
     TABLES_IN_LINK,
     WORDED,
 )
@@ -32,10 +31,11 @@ from crawlrank.jobs.kernel.markup.scan_tokens import (
 )
 
 LineBytes = npt.NDArray[np.uint8]
-LONGEST, SHORT = 2**11, 200  # bytes of a line that are read, and that one has which is not long
+LONGEST, SHORT = 2**11, 200  # bytes of a line that are read, and above which it is marked
 BLANK, LINE_FEED, DELETE, HASH = 32, 10, 127, 35
 NONE = int64(-1)  # no byte
-# In place of an `&` that may begin another reference than these; no byte of a page is written so
+# In place of an `&` that may begin another reference than these, and at the end of a line that may
+# be too long; no byte of a page is written so
 REFERENCE = 1
 AMP, NBSP = (np.frombuffer(name, np.uint8) for name in (b"amp;", b"nbsp;"))
 
@@ -52,8 +52,10 @@ def close_link(lines: LineBytes, state: Integers) -> None:
     begin, end = state[LINE], state[END]
     if end > begin and lines[end - 1] == BLANK:
         end -= 1
-    state[LONG] |= end - begin > SHORT
     state[WORDED] += end > begin
+    if end - begin > SHORT:
+        lines[end] = REFERENCE
+        end += 1
     lines[end] = LINE_FEED
     state[IN_LINK], state[END] = 0, end + 1
 

@@ -39,16 +39,13 @@ class References:
 
     rows: of the scan, as bytes. Iterating gives whole references without fragments. lines: the
     words of each link, where they are read, as scan_words.py writes them. worded: how many have
-    words. is_long: whether one may have too many.
+    words.
     """
 
-    __slots__ = ("is_long", "lines", "page", "rows", "worded")
+    __slots__ = ("lines", "page", "rows", "worded")
 
-    def __init__(
-        self, page: bytes, rows: bytes, lines: bytes = b"", worded: int = 0, is_long: bool = False
-    ) -> None:
-        self.page, self.rows = page, rows
-        self.lines, self.worded, self.is_long = lines, worded, is_long
+    def __init__(self, page: bytes, rows: bytes, lines: bytes = b"", worded: int = 0) -> None:
+        self.page, self.rows, self.lines, self.worded = page, rows, lines, worded
 
     def __len__(self) -> int:
         return len(self.rows) // ROW_BYTES
@@ -130,11 +127,11 @@ CONTENTS = ""  # the name under which a style element's contents are among its a
 _FIRST = ("href", "rel", "xlink:href", "style", CONTENTS, "http-equiv", "name", "alt")
 _OTHER, _FOREIGN = 255, 256
 _MOST_ROWS = 2**17
-_TAGS, _TITLE_BEGIN, _TITLE_END, _END, _WORDED, _LONG = (
+_TAGS, _TITLE_BEGIN, _TITLE_END, _END, _WORDED = (
     scan_names.PLAN + number
     for number in (
         *(scan_names.TAGS, scan_names.TITLE_BEGIN, scan_names.TITLE_END),
-        *(scan_names.END, scan_names.WORDED, scan_names.LONG),
+        *(scan_names.END, scan_names.WORDED),
     )
 )
 _TAG_NAME = re.compile(rb"<([^\t\n\f\r />]+)").match
@@ -211,7 +208,7 @@ class Scanner:
             return list(self._parts(page, rows, iter(lines.split(b"\n"))))
         if not count:
             return []
-        return [References(page, rows.tobytes(), lines, numbers[_WORDED], bool(numbers[_LONG]))]
+        return [References(page, rows.tobytes(), lines, numbers[_WORDED])]
 
     def _make_room(self, size: int) -> None:
         """Room for the lines of a page of this size."""
@@ -248,7 +245,7 @@ class Scanner:
                 words = [*islice(lines, position - begin)] if self._words else []
                 part = rows[COLUMNS * begin : COLUMNS * position].tobytes()
                 text = b"\n".join([*words, b""])
-                yield References(page, part, text, len(words) - words.count(b""), is_long=True)
+                yield References(page, part, text, len(words) - words.count(b""))
 
     def _name(self, page: bytes, begin: int, element: int) -> str:
         number = element % _FOREIGN
