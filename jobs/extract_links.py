@@ -11,8 +11,9 @@ clusters (`--listed`) a task reads the archives of one line of a list, so that s
 from __future__ import annotations
 
 import json
+import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, get_args
 
@@ -140,6 +141,14 @@ class ExtractLinks(Job):
                 elif len(damage) < MAX_LISTED:
                     damage.append(list(item))
         require_pages(uri, counters)
+
+    def report(self, notes: Mapping[str, Sequence[Any]]) -> None:
+        for _, damage in notes.get("damage", ()):
+            uri, *words = json.loads(damage)
+            sys.stderr.write(f"{uri}: {' '.join(map(str, words))}\n")
+        for end in (json.loads(note) for _, note in notes.get("archive", ())):
+            if "error" in end:
+                raise BadInput(end["archive"], *end["error"])
 
     def _report(self, position: int) -> None:
         """Progress, and a sign of life for Hadoop, which ends silent tasks."""

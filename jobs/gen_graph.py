@@ -48,8 +48,14 @@ class GenGraph(Job):
         self._targets: dict[bytes, list[bytes]] = {}
         self._held = 0
 
+    def configure_args(self) -> None:
+        super().configure_args()
+        self.add_passthru_arg(
+            "--links-only", action="store_true", help="refuse lines that are rows of a map"
+        )
+
     def map_line(self, line: bytes) -> Iterator[KeyValue]:
-        if line.count(b" ") + line.count(b"\t") == 1:
+        if line.count(b" ") + line.count(b"\t") == 1 and not self.options.links_only:
             yield from self._identified(*parse_map_row(line))
             return
         identity, key, source = parse_else(parse_input_link, line, MAP)

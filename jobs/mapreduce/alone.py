@@ -56,6 +56,7 @@ def _run_here(job: Job) -> None:
             if output.exists():
                 raise BadInput(str(output), "exists already", "a new folder", "Remove it first.")
             outcome = _run_with(job, options.args, output, launcher)
+            job.report(outcome.notes)
         except CrawlrankError as error:
             sys.stderr.write(f"{type(job).__name__}: {error}\n")
             sys.exit(error.exit_code)

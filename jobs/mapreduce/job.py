@@ -21,7 +21,7 @@ import time
 import traceback
 from argparse import SUPPRESS, ArgumentParser
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -141,6 +141,10 @@ class Job(MRJob):  # type: ignore[misc]  # mrjob has no types
         self.counts: Counter[str] = Counter()
         self.notes = TaskNotes()
         self._errors = 0
+
+    def report(self, notes: Mapping[str, Sequence[Any]]) -> None:
+        """Tell whoever runs the job by itself what its tasks have noted, by kind. Raises BadInput
+        for what they could not read."""
 
     def configure_args(self) -> None:
         self.arg_parser = ArgumentParser(usage=self._usage(), add_help=False, parents=[_options()])

@@ -110,10 +110,15 @@ def require_ending(
         raise click.UsageError(f"{option} {output} must end in {', '.join(names)} or {last}")
 
 
-def check_outputs(*outputs: Path, inputs: Iterable[str | Path]) -> None:
-    """Refuse datasets that exist as folders, that are inputs too, or that are the same."""
+def check_outputs(*outputs: Path, inputs: Iterable[str | Path], text: bool = False) -> None:
+    """Refuse datasets that exist as folders, that are inputs too, or that are the same. text: they
+    are written as text, and nothing else."""
     _check_apart(outputs, inputs)
     for output in outputs:
+        if output == STDOUT:
+            raise click.UsageError("a dataset is not written to standard output; name a file")
+        if text and output.suffix == ".parquet":
+            raise click.UsageError(f"{output}: this step writes text; name it .txt or .txt.gz")
         refuse_existing(output)
 
 

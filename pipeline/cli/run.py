@@ -336,7 +336,7 @@ def _agreement(entry: dict[str, Any]) -> str:
     """What the step validate-opic has found about the classes."""
     agreement, pages = entry["agreement_apart"], entry["nodes_apart"]
     if not pages:
-        return "OPIC cannot check the classes: all scores are equal."
+        return "OPIC cannot check the classes: scores tell no pages apart."
     undecided = entry.get("nodes_open", 0)  # folders of earlier versions have none
     if agreement is None:
         return f"OPIC leaves the classes of all {count_of(pages, 'page')} open."

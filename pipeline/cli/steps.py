@@ -151,7 +151,7 @@ def select_links(
             " canonicalize reads them as they are"
         )
     outputs = [folds_output] if output is None else [output, folds_output]
-    check_outputs(*outputs, inputs=[*links, *captures])
+    check_outputs(*outputs, inputs=[*links, *captures], text=True)
     result = steps.select_links(
         links, captures, output, folds_output, launcher, rules, www=www, timed=True
     )
@@ -176,7 +176,7 @@ def canonicalize(
     launcher: Launcher,
 ) -> None:
     """All spellings of a page have one key, so that links of URIs become links of pages."""
-    check_outputs(output, uris, inputs=[*links, *captures, *folds])
+    check_outputs(output, uris, inputs=[*links, *captures, *folds], text=True)
     result = steps.canonicalize(links, captures, output, uris, launcher, folds=folds, www=www)
     print_counts(result.rows, result.counters)
 
@@ -196,7 +196,7 @@ def assign_ids(
     nodes: str,
     launcher: Launcher,
 ) -> None:
-    check_outputs(output, map_output, inputs=[*canonical_links, *uris])
+    check_outputs(output, map_output, inputs=[*canonical_links, *uris], text=True)
     result = steps.assign_ids(canonical_links, uris, output, map_output, launcher, nodes=nodes)
     print_counts(result.rows, result.counters)
 
@@ -212,7 +212,7 @@ def gen_graph(
     input_links: tuple[str, ...], maps: tuple[str, ...], output: Path, launcher: Launcher
 ) -> None:
     """Pages without outgoing links link to `dummy`."""
-    check_outputs(output, inputs=[*input_links, *maps])
+    check_outputs(output, inputs=[*input_links, *maps], text=True)
     result = steps.gen_graph(input_links, maps, output, launcher)
     print_counts(result.rows, result.counters)
 
@@ -238,7 +238,7 @@ def page_rank(
     launcher: Launcher,
 ) -> None:
     """It stops when the error of the scores is certified, or after exactly --iterations rounds."""
-    check_outputs(output, inputs=[graph])
+    check_outputs(output, inputs=[graph], text=True)
     with closing(progress.reporter) as shown:
         shown.step("page-rank")
 

@@ -21,6 +21,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Callable, Iterator
@@ -38,6 +39,7 @@ from crawlrank.pipeline.steps import BEANS, SUMMARY
 DatasetRecord = dict[str, Any]
 NEAR = ("scores", "precedence.txt", SUMMARY, BEANS, "report")
 SEAL = "_crawlrank.json"
+PART = re.compile(r"-[0-9a-f]{12}(\.parquet)?\Z")  # how the name of every part of these ends
 
 
 def remove(path: Path) -> None:
@@ -222,10 +224,13 @@ def sync_folder(folder: Path) -> None:
 
 
 def of_archives(store: DatasetStore, dataset: str) -> list[PathOrUrl]:
-    """The folders that links or captures are of: at a URL one for each extraction."""
+    """The folders that links or captures are of: at a URL one for each extraction. Where a folder
+    has files that are no parts, the parts in it."""
     location = store.location(dataset)
     if isinstance(location, Path):
-        return [location]
+        files = sorted(location.glob("[!._]*"))
+        parts = [path for path in files if PART.search(path.name)]
+        return [location] if len(parts) in (0, len(files)) else [*parts]
     return [stores.join(location, part) for part in stores.folders(location)]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import shutil
 from collections.abc import Collection, Iterator
 from fnmatch import fnmatchcase
@@ -14,7 +13,7 @@ from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.storage import stores
 from crawlrank.jobs.kernel.storage.temporary import plain_path, remove_abandoned
 from crawlrank.pipeline.steps import RANK, STEPS, later_steps, written_by
-from crawlrank.pipeline.workfolder.dataset_store import NEAR, DatasetStore, remove
+from crawlrank.pipeline.workfolder.dataset_store import NEAR, PART, DatasetStore, remove
 from crawlrank.pipeline.workfolder.manifest import Manifest
 
 TMP = ".crawlrank-tmp"
@@ -22,7 +21,6 @@ TMP = ".crawlrank-tmp"
 DATASETS = (*written_by(STEPS), "keys", "rounds")
 #: of these, what a ranking has of its own
 OF_RANKING = (*written_by((RANK, *later_steps(RANK))), "rounds")
-PART = re.compile(r"-[0-9a-f]{12}(\.parquet)?\Z")  # how the name of every part of these ends
 MANIFEST = "manifest.json"
 #: what may be in a folder before its first run: hidden files, as of a run that was killed, the
 #: configuration, logs, and what a new disk has

@@ -205,7 +205,7 @@ _BEGINNING, _BLOCK = 2**14, 2**18  # bytes
 _GZIP = b"\x1f\x8b"
 _LEGEND = re.compile(rb"[ \t]CDX[ \t]")
 _ABOUT = re.compile(rb"(?:![^\n]*\n)*")  # lines of CDXJ about the file
-_JSON = re.compile(rb"[^\s]+ [0-9]{14} +\{")
+_JSON = re.compile(rb"[^\s]+ [0-9]{14,} +\{")
 _JSON_ALONE = re.compile(  # as lines of CDXJ that lack their beginning
     rb'\{(?=[^\n]*"url" ?:)(?=[^\n]*"timestamp" ?: ?"?[0-9]{14})[^\n]*\}\r?(?:\n|\Z)'
 )

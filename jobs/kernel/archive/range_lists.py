@@ -55,7 +55,7 @@ PIECE = 1 << 24  # bytes that are held in memory
 _NEAR = (io.FileIO, io.BytesIO)  # of a disk, or in memory
 CURE = "Look at the index, and at --prefix."
 BASE = "https://data.commoncrawl.org/"
-_LINE = re.compile(rb"^(?:\S+ [0-9]{14} +)?\{\s*\"", re.MULTILINE)
+_LINE = re.compile(rb"^(?:\S+ [0-9]{14,} +)?\{\s*\"", re.MULTILINE)
 
 RangeItems = Iterator[Record | Damage]
 

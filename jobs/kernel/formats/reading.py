@@ -203,7 +203,13 @@ def table_lines(path: Path, kinds: Sequence[Dataset] = AS_LINES) -> Iterator[byt
                 lines = pc.binary_join_element_wise(
                     *texts, dataset.separator, null_handling="replace", null_replacement="-"
                 )
-                yield from (f"{line}\n".encode() for line in lines.to_pylist())
+                for line in lines.to_pylist():
+                    if "\n" in line or "\r" in line:
+                        raise BadInput(
+                            str(path), f"a line break in a cell ({line!r:.200})",
+                            "a row that is one line", "Remove it, or leave the row out.",
+                        )  # fmt: skip
+                    yield f"{line}\n".encode()
     except pa.ArrowException as error:
         raise OSError(str(error).partition("\n")[0]) from error
 

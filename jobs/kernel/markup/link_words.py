@@ -30,6 +30,7 @@ LONGEST_WORDS = 200  # characters of the words of a link
 AROUND = 100  # characters before a link, and after it, of which the words around it are
 # in place of the `&` of a reference, and after a line that may be too long, as of scan_words.py
 _MARK = b"\1"
+_LONGEST_NAME = 33  # characters of a reference after its `&`
 
 
 @of_python
@@ -117,7 +118,11 @@ def _shown_line(line: str) -> str:
 def _with_references(line: str) -> str:
     """A line with characters in place of the references that are marked."""
     mark = _MARK.decode()
-    line = line.rstrip(mark)
+    if line.endswith(mark):  # it is long, and may be cut in a reference
+        line = line.rstrip(mark)
+        before, begins, name = line.rpartition(mark)
+        if begins and len(name) < _LONGEST_NAME and ";" not in name:
+            line = before
     return unescaped_text(line.replace("&", "&amp;").replace(mark, "&")) if mark in line else line
 
 
@@ -142,6 +147,7 @@ def worded_tag(reference: str, page: PageText, line: bytes) -> WordedReference:
 Around = Mapping[int, tuple[str, str]]  # by `mem_id`: the words of a link, and those around it
 _NO_WORDS = frozenset({"iframe", "noembed", "noframes", "script", "style"})
 _MOST_NODES = 100  # in a link; text after them is left out
+_LONGEST_TEXT = 2**11  # characters of a node; a link may be in many others, and so may its text
 
 
 def words_in(node: LexborNode) -> str:
@@ -150,7 +156,7 @@ def words_in(node: LexborNode) -> str:
     for number, inner in enumerate(node.traverse(include_text=True)):
         if number >= _MOST_NODES or size > LONGEST_WORDS:
             break
-        new = _text_of(inner).split()
+        new = _text_of(inner)[:_LONGEST_TEXT].split()
         words += new
         size += sum(map(len, new)) + len(new)
     return _shown(" ".join(words))

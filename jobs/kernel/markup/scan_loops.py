@@ -227,7 +227,7 @@ def no_tag(page: PageBytes, position: int, byte: int, state: Integers, lines: Li
     """Where to continue after a `<` that begins no tag, or UNDECIDED: in SVG it may be a CDATA
     section. byte: the next one."""
     if byte not in (BANG, QUESTION, SLASH):
-        if state[IN_LINK]:
+        if state[IN_LINK] and state[TEXT_ONLY] != HIDDEN_TEXT:
             with_byte(LESS, lines, state)
         return position + 1
     if state[FOREIGN] and position + 2 < len(page) and page[position + 2] == BRACKET:
@@ -264,8 +264,9 @@ def with_text(page: PageBytes, position: int, state: Integers, lines: LineBytes)
 def end_of_page(page: PageBytes, position: int, state: Integers, lines: LineBytes) -> int:
     """The number of rows, where no tag is from this position on."""
     if state[IN_LINK]:
-        for at in range(position, len(page)):
-            with_byte(page[at], lines, state)
+        if state[TEXT_ONLY] != HIDDEN_TEXT:
+            for at in range(position, len(page)):
+                with_byte(page[at], lines, state)
         close_link(lines, state)
     return int(state[COUNT])
 

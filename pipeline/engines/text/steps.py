@@ -211,7 +211,8 @@ def gen_graph(
 ) -> StepResult:
     """Write graph lines of links with ids; maps add the nodes that no link points to."""
     with delivering(launcher, {output: ORDER["graph"]}) as (beside, (graph,)):
-        outcome = launch(GenGraph, [*input_links, *maps], graph, beside)
+        args = [] if maps else ["--links-only"]
+        outcome = launch(GenGraph, [*input_links, *maps], graph, beside, args)
         if not outcome.counters["nodes"]:
             raise BadInput(
                 ", ".join(map(str, input_links)), "no links", "at least one line with an id"

@@ -165,7 +165,7 @@ class DatasetFolders:
     def folder(self, dataset: str) -> Path:
         """A dataset, `links` being those that count. Raises UnusableDataset, and OSError for want
         of room."""
-        if dataset == "links" and self._chosen:
+        if dataset == "links" and self.has_selected:
             dataset = "selected"
         folder = self.tmp / dataset
         if folder not in self._origins:
@@ -188,7 +188,7 @@ class DatasetFolders:
         return path
 
     @property
-    def _chosen(self) -> bool:
+    def has_selected(self) -> bool:
         """Whether select-links has chosen some of the links."""
         entry = self.manifest.steps.get(SELECT, {})
         return bool(entry.get("parameters", {}).get("latest"))

@@ -13,8 +13,9 @@ The views, each with the name of the folder before it (`a_mapped`):
     degrees  key, links_in, links_out: of nodes, in the graph
     redirected  source, target: the redirects among the links that count
     kept     source, target, hop: the links of captures that count
-    worded   target, source, words, timestamp, around: of links that have words; only in a folder
-             that was made with `--anchor-text`; around is null in one without `--words-around`
+    worded   target, source, words, timestamp, around: of links that count and have words, of the
+             latest capture that has the link where the latest count; only in a folder that was
+             made with `--anchor-text`; around is null in one without `--words-around`
     weighed  ord, links, captures: what ties by links order them by before
 
 A view is made when it is first asked for, so that only those datasets are read, and brought from a
@@ -55,6 +56,10 @@ WEIGHED = """
     SELECT s.{ord} AS ord, u.links AS links, u.captures AS captures FROM {scores} s JOIN
     (SELECT key, sum(links)::BIGINT AS links, sum(captures)::BIGINT AS captures FROM {uris}
      GROUP BY key) u USING (key)
+"""
+LATEST_WORDS = """
+    SELECT w.* FROM ({worded}) w SEMI JOIN {kept} k ON w.source = k.source AND w.target = k.target
+    QUALIFY w.timestamp = max(w.timestamp) OVER (PARTITION BY w.source, w.target)
 """
 WORDED = ", ".join(ANCHORS.first(ANCHORS.usual))
 TITLE = """
@@ -111,6 +116,8 @@ class Finished(ABC):
             none = view == "folded" and not self.folders.has_folds
             with self.reading():
                 query = NO_FOLDS if none else self.queries()[view]()
+                if view == "worded" and self.folders.has_selected:
+                    query = LATEST_WORDS.format(worded=query, kept=self.view("kept"))
                 self.db.execute(f"CREATE VIEW {name} AS {query}")
             self._viewed.add(view)
         return name

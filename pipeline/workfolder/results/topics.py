@@ -2,10 +2,10 @@
 them and by their titles.
 
 A page is of the topic by the sum over the hosts that have links to it of what the words of the best
-of these weigh, and by what its own title weighs, where the run kept titles. So a host counts once,
-however many of its pages repeat a menu. Links of a page to itself do not count. Where the run kept
-the words around links, a link weighs the mean of what its own words weigh, and what they weigh with
-those around it.
+of these weigh, and by what its own latest title weighs, where the run kept titles. So a host counts
+once, however many of its pages repeat a menu. Links of a page to itself do not count. Where the run
+kept the words around links, a link weighs the mean of what its own words weigh, and what they weigh
+with those around it.
 """
 
 from __future__ import annotations
@@ -47,8 +47,12 @@ _BY_HOSTS = """
     (SELECT target, host, max(weight) AS weight FROM {links} GROUP BY target, host) GROUP BY target
 """
 _BY_TITLES = """
-    SELECT m.id AS id, max(t.weight) AS weight FROM {visited} v JOIN {topic} t ON v.title = t.text
-    JOIN {spelled} s ON v.uri = s.uri JOIN {mapped} m USING (key) GROUP BY m.id
+    WITH titled AS (
+        SELECT m.id AS id, v.title AS title FROM {visited} v JOIN {spelled} s ON v.uri = s.uri
+        JOIN {mapped} m USING (key) WHERE v.title IS NOT NULL
+        QUALIFY v.timestamp IS NOT DISTINCT FROM max(v.timestamp) OVER (PARTITION BY m.id)
+    )
+    SELECT id, max(weight) AS weight FROM titled JOIN {topic} t ON title = t.text GROUP BY id
 """
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import pytest
 from support import plain
+from support.crawls import write_warc
 from support.faults.boom import Boom
 from support.inputs.samples import made_captures, made_links, write
 from support.paths import ROOT
@@ -19,6 +20,7 @@ from support.systems.cluster import cluster, dataset, inline, on_cluster
 
 from crawlrank.jobs.assign_ids import AssignIds
 from crawlrank.jobs.canonicalize import Canonicalize
+from crawlrank.jobs.extract_links import ExtractLinks
 from crawlrank.jobs.gen_graph import GenGraph
 from crawlrank.jobs.join_scores import JoinScores
 from crawlrank.jobs.kernel.errors import BadInput, JobFailed
@@ -281,6 +283,20 @@ def test_errors_of_a_job_alone(
     assert b"Traceback" not in done.err
     assert done.out == b""
     assert {path.name for path in tmp_path.iterdir()} == {"bad", "there"}
+
+
+def test_archives_that_a_job_alone_cannot_read_are_told(tmp_path: Path, alone_here: Alone) -> None:
+    (tmp_path / "junk.warc.gz").write_bytes(bytes(range(256)))
+    done = alone_here(ExtractLinks, "junk.warc.gz")
+    assert done.code == 3
+    assert b"junk.warc.gz" in done.err
+    assert b"expected a WARC or ARC file" in done.err
+    archive = write_warc(tmp_path / "cut.warc", {"http://a.example/": ["/x"]})
+    archive.write_bytes(archive.read_bytes() * 2)
+    archive.write_bytes(archive.read_bytes()[:-30])
+    done = alone_here(ExtractLinks, "cut.warc")
+    assert done.code == 0
+    assert b"cut.warc: " in done.err
 
 
 MIB = 1 << 20

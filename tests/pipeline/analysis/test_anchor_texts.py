@@ -39,6 +39,9 @@ WEB = {
     "http://c.example/": [("http://a.example/x", "the start"), ("http://a.example/never", "gone")],
 }
 
+#: a page that no other capture replaces
+PLAIN = {"http://b.example/": [("http://a.example/t", "plain")]}
+
 
 def body(links: list[tuple[str, str]]) -> bytes:
     escaped = ((uri, words.replace("&", "&amp;").replace("<", "&lt;")) for uri, words in links)
@@ -208,6 +211,29 @@ def test_words_around_links(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("how", HOW)
+def test_where_the_latest_capture_counts_so_do_its_words(how: str, tmp_path: Path) -> None:
+    """Not those of a link that is gone, or that has other words by now."""
+    old = {"http://a.example/": [("/t", "film"), ("/u", "old")], **PLAIN}
+    new = {"http://a.example/": [("/u", "new")]}
+    dated = [response(uri, body(links)) for uri, links in old.items()]
+    dated += [
+        response(uri, body(links)).replace(b"2024-05-06", b"2025-05-06")
+        for uri, links in new.items()
+    ]
+    archive = write_records(tmp_path / "two.warc", dated)
+    options = ("--anchor-text", "--no-validate", "--nodes", "all", *HOW[how])
+    for latest in ((), ("--captures", "latest")):
+        work = tmp_path / f"work{len(latest)}"
+        ok("run", archive, "--work", work, *options, *latest)
+        texts = {
+            page: {text["words"] for text in explained(work, page)["texts"]}
+            for page in ("http://a.example/t", "http://a.example/u")
+        }
+        assert texts["http://a.example/t"] == ({"plain"} if latest else {"plain", "film"})
+        assert texts["http://a.example/u"] == ({"new"} if latest else {"old", "new"})
+
+
 def test_a_damaged_part_is_read_again(archive: Path, tmp_path: Path) -> None:
     words = (
         "run",

@@ -509,6 +509,24 @@ def test_archives_named_from_another_folder(
     )
 
 
+@pytest.mark.parametrize("name", ["graph.parquet", "-"])
+def test_outputs_of_steps_are_files_of_text(name: str, tmp_path: Path) -> None:
+    (tmp_path / "links.txt").write_text("0 example,a)/ example,b)/\n")
+    output = tmp_path / name if name != "-" else name
+    said = crawlrank("step", "gen-graph", tmp_path / "links.txt", "--output", output, *INLINE)
+    assert said.code == 2
+    assert ("this step writes text" if name != "-" else "standard output") in said.err
+
+
+def test_links_that_are_cut_are_no_map(tmp_path: Path) -> None:
+    (tmp_path / "links.txt").write_text("0 example,a)/ example,b)/\n0 example,a)/")
+    said = crawlrank(
+        "step", "gen-graph", tmp_path / "links.txt", "--output", tmp_path / "g.txt", *INLINE
+    )
+    assert said.code == 3
+    assert "links.txt, line 2" in said.err
+
+
 def test_no_output_overwrites_an_input(web: Path, tmp_path: Path) -> None:
     before = web.read_bytes()
     captures = tmp_path / "captures.txt"

@@ -170,6 +170,12 @@ def test_what_is_not_known() -> None:
     assert fields(read(line)[0]) == ("http://h/", "20240101000000", None, "", "sha256:00")
 
 
+def test_times_may_have_more_digits_than_14() -> None:
+    """Also in the first line, by which an index is known."""
+    (capture,) = read(CDXJ.replace(CDXJ.split()[1], CDXJ.split()[1] + b"123"))
+    assert fields(capture) == fields(read(CDXJ)[0])
+
+
 def test_parts_of_zipnum_are_members_one_after_the_other() -> None:
     members = [CDXJ.replace(b"/ 2015", b"/%d 2015" % n) * 100 for n in range(20)]
     assert len(read(b"".join(map(gzip.compress, members)))) == 2000

@@ -7,9 +7,11 @@ from itertools import pairwise
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.formats import datasets, lines
 from crawlrank.jobs.kernel.formats.datasets import DATASETS, Dataset, RowOrder
 from crawlrank.jobs.kernel.formats.reading import table_lines
@@ -65,6 +67,16 @@ def test_a_column_more_reaches_every_reader(tmp_path: Path) -> None:
     assert "weight" in longer.expected
     assert tuple(Fold._fields) == tuple(datasets.FOLDS.columns)
     assert datasets.CAPTURES.columns["offset"] == "int64" and Capture._fields[7] == "offset"
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_line_break_in_a_cell_is_refused(end: str, tmp_path: Path) -> None:
+    """Otherwise one row would be two."""
+    table = pa.table({"target": [f"http://b/ http://b/ L{end}http://c/"], "source": ["http://a/"],
+                      "hop": ["L"]})  # fmt: skip
+    pq.write_table(table, tmp_path / "links.parquet")
+    with pytest.raises(BadInput, match="a line break in a cell"):
+        list(table_lines(tmp_path / "links.parquet"))
 
 
 @pytest.mark.parametrize(
