@@ -135,6 +135,7 @@ def test_one_temporary_folder_serves_any_number_of_runs(tmp_path: Path) -> None:
         (b"a)/ b)/ c)/", "'a)/ b)/ c)/'"),
         (b"", "an empty line"),
         (b"a\xffb c\xffd", "key 'a\\ufffdb'"),
+        (b"# comment", "'# comment'"),
     ],
 )
 def test_a_bad_line_is_named_with_its_place(bad: bytes, found: str, tmp_path: Path) -> None:

@@ -137,6 +137,8 @@ def _check_keys(*keys: bytes) -> None:
 
 def parse_canonical_link(line: bytes) -> CanonicalLink:
     fields = _fields(line, CANONICAL_LINKS)
+    if line.startswith((b"#", b"%")):  # a comment of two words
+        raise BadLine(_shown(line), CANONICAL_LINKS.expected)
     _check_keys(*fields)
     return CanonicalLink(*fields)
 
