@@ -141,6 +141,8 @@ def host_condition(words: Iterable[str], www: Www) -> str:
     for word in _words(words):
         below = word.startswith((".", "*."))
         name = word.removeprefix("*").removeprefix(".")
+        if name.count(":") > 1 and name[0] != "[":  # an address of IPv6, as lists of hosts show it
+            name = f"[{name}]"
         key = None if re.search(r"[\s/?#@*]", name) else key_of(f"http://{name}/".encode())
         part, end, rest = (key or b"").decode().partition(")")
         if not part or not end or rest != "/":

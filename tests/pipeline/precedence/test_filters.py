@@ -444,6 +444,11 @@ def test_host_conditions(pages: list[tuple[str, str]], name: str, prefix: str, p
         assert sorted(key for (key,) in found) == sorted(expected)
 
 
+def test_an_address_may_be_named_as_lists_of_hosts_show_it() -> None:
+    address = host_condition(["[2001:db8::1]"], www="strip")
+    assert host_condition(["2001:db8::1"], www="strip") == address
+
+
 @pytest.mark.parametrize(
     ("option", "value", "said"),
     [
