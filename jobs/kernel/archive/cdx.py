@@ -210,8 +210,8 @@ _JSON_ALONE = re.compile(  # as lines of CDXJ that lack their beginning
     rb'\{(?=[^\n]*"url" ?:)(?=[^\n]*"timestamp" ?: ?"?[0-9]{14})[^\n]*\}\r?(?:\n|\Z)'
 )
 _SUMMARY = re.compile(
-    rb"[^\s]+(?: [0-9]{14})?\t[^\t\n]+\t[0-9]+\t[0-9]+(?:\t[0-9]+)?\r?\n"
-    rb'|[^\s]+ [0-9]{14} +\{"offset": ?[0-9]+, ?"length": ?[0-9]+[,}]'  # of a WACZ
+    rb"[^\s]+(?: [0-9]{14,})?\t[^\t\n]+\t[0-9]+\t[0-9]+(?:\t[0-9]+)?\r?\n"
+    rb'|[^\s]+ [0-9]{14,} +\{"offset": ?[0-9]+, ?"length": ?[0-9]+[,}]'  # of a WACZ
 )
 _HEADLESS = re.compile(rb"[^\s]+ [0-9]{14} (?:https?|dns|ftp|warcinfo|filedesc)\S* [^\n]*")
 

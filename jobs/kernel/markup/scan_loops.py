@@ -86,14 +86,14 @@ def start(
     meaning: of the name."""
     if may_not_start(meaning, state):
         return UNDECIDED
-    is_read = state[STYLED] or meaning & names.WANTED
-    if is_read or is_image_in_link(meaning, state):
+    is_wanted = state[STYLED] or meaning & names.WANTED
+    if is_wanted or is_image_in_link(meaning, state):
         for i in range(len(spans)):
             spans[i, 0] = -1
         end = attributes_at(page, position, attributes, spans)
         if end != 0:
             read_alt(page, meaning, state, spans, lines)
-        if end != 0 and is_read:
+        if end != 0 and is_wanted:
             add_tag(page, begin, end, meaning, state, spans, rows, lines)
     else:
         end = tag_end(page, position)
@@ -131,7 +131,7 @@ def add_tag(
     count = state[COUNT]
     add_rows(page, begin, meaning, state, spans, rows)
     if state[WORDS] and meaning & names.IS_ANCHOR and state[COUNT] > count:
-        open_link(lines, state)
+        open_link(state)
         if end < 0 and state[FOREIGN]:
             close_link(lines, state)
 
@@ -223,11 +223,17 @@ def end_tag(
 
 
 @inlined
+def is_read(state: Integers) -> bool:
+    """Whether text here is of a link, and shown."""
+    return bool(state[IN_LINK] and state[TEXT_ONLY] != HIDDEN_TEXT)
+
+
+@inlined
 def no_tag(page: PageBytes, position: int, byte: int, state: Integers, lines: LineBytes) -> int:
     """Where to continue after a `<` that begins no tag, or UNDECIDED: in SVG it may be a CDATA
     section. byte: the next one."""
     if byte not in (BANG, QUESTION, SLASH):
-        if state[IN_LINK] and state[TEXT_ONLY] != HIDDEN_TEXT:
+        if is_read(state):
             with_byte(LESS, lines, state)
         return position + 1
     if state[FOREIGN] and position + 2 < len(page) and page[position + 2] == BRACKET:
@@ -245,7 +251,8 @@ def within(state: Integers) -> int:
 
 @inlined
 def matters_inside(meaning: int, is_end: bool, state: Integers, lines: LineBytes) -> int:
-    """Not 0 for a tag that matters in a select, in SVG or in a link, of which it is noted."""
+    """Note what a tag in a link means to its line. Not 0 for a tag that matters in a select, in SVG
+    or in a link."""
     if state[IN_LINK]:
         words_at_tag(meaning, is_end, state, lines)
     is_image = not is_end and is_image_in_link(meaning, state)
@@ -255,7 +262,7 @@ def matters_inside(meaning: int, is_end: bool, state: Integers, lines: LineBytes
 @inlined
 def with_text(page: PageBytes, position: int, state: Integers, lines: LineBytes) -> int:
     """After the text up to the next `<`, if it is of a link; it is added to its line."""
-    if state[IN_LINK] and state[TEXT_ONLY] != HIDDEN_TEXT:
+    if is_read(state):
         return with_words(page, position, len(page), LESS, lines, state)
     return position
 
@@ -263,10 +270,10 @@ def with_text(page: PageBytes, position: int, state: Integers, lines: LineBytes)
 @inlined
 def end_of_page(page: PageBytes, position: int, state: Integers, lines: LineBytes) -> int:
     """The number of rows, where no tag is from this position on."""
+    if is_read(state):
+        for at in range(position, len(page)):
+            with_byte(page[at], lines, state)
     if state[IN_LINK]:
-        if state[TEXT_ONLY] != HIDDEN_TEXT:
-            for at in range(position, len(page)):
-                with_byte(page[at], lines, state)
         close_link(lines, state)
     return int(state[COUNT])
 

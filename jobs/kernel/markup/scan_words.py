@@ -41,7 +41,7 @@ AMP, NBSP = (np.frombuffer(name, np.uint8) for name in (b"amp;", b"nbsp;"))
 
 
 @inlined
-def open_link(lines: LineBytes, state: Integers) -> None:
+def open_link(state: Integers) -> None:
     """Begin the line of a link."""
     state[IN_LINK], state[TABLES_IN_LINK], state[LINE] = 1, 0, state[END]
 
