@@ -76,9 +76,14 @@ TEXT: Mapping[str, Datasets] = MappingProxyType(
     }
 )
 
-#: of the same engine with datasets at a URL: scored is there, scores on this machine
+#: of the same engine with datasets at a URL: scored is there, scores on this machine; likewise the
+#: lines of the precedence file, if jobs write them
 TEXT_AT_URL: Mapping[str, Datasets] = MappingProxyType(
-    {**TEXT, "join-scores": TEXT["join-scores"]._replace(writes=("scored", "scores"))}
+    {
+        **TEXT,
+        "join-scores": TEXT["join-scores"]._replace(writes=("scored", "scores")),
+        "export-precedence": Datasets(("scored", "scores", "uris"), ("precedence", *PRECEDENCE)),
+    }
 )
 
 #: of the engine whose datasets are columns and arrays

@@ -105,15 +105,20 @@ class Launcher:
         bytes that this job can hold in memory. Raises OSError."""
         if not self.data:
             return False
-        size = sum(map(_text_size, datasets))
+        size = self.text_size(datasets)
         return size < min(self.small, self.small if most is None else most)
 
     def reducers(self, datasets: Iterable[PathOrUrl]) -> int:
         """The reduce tasks of a job that reads these. Raises OSError."""
         if self.ranges:
             return self.ranges
-        size = sum(map(_text_size, datasets))
+        size = self.text_size(datasets)
         return max(1, min(FEW, size // LEAST), min(MOST_REDUCERS, size // USUAL))
+
+    @staticmethod
+    def text_size(datasets: Iterable[PathOrUrl]) -> int:
+        """Bytes of their lines, about. Raises OSError."""
+        return sum(map(_text_size, datasets))
 
     def at_most(self, tasks: int) -> int:
         """That many tasks, unless fewer are asked for."""

@@ -37,10 +37,10 @@ import duckdb
 import pyarrow as pa
 
 from crawlrank.jobs.kernel.formats.rows import LINK_HOPS
+from crawlrank.jobs.kernel.keys.form_columns import forms
 from crawlrank.pipeline.analysis.audit.entries import ROWS, EntriesReport, read_entries
 from crawlrank.pipeline.data.database import batches, feed
 from crawlrank.pipeline.heritrix.job_beans import host_in_surt
-from crawlrank.pipeline.precedence.lines import forms
 from crawlrank.pipeline.workfolder.results.finished import Finished
 
 MOST_HOPS = 1000  # Heritrix keeps the last 50 letters, and a number for those before
@@ -86,15 +86,15 @@ MOST = 1000  # hosts, and prefixes, that are kept to be told
 
 
 class Growth:
-    """hosts, prefixes: those of pages that no seed of the job has, with how many pages."""
+    """hosts, prefixes: those of pages that no seed of the job has, with how many pages. seeds: as
+    JobBeans.seeds has them."""
 
     def __init__(self, seeds: Iterable[str]) -> None:
         self.hosts, self.prefixes = Counter[str](), Counter[str]()
         self._known_hosts, self._known = set[str](), set[str]()
         for seed in seeds:
-            uri = seed if "://" in seed else f"http://{seed}"
-            self._known_hosts.add(host_of(uri))
-            self._known.add(surt_prefix(uri))
+            self._known_hosts.add(host_of(seed))
+            self._known.add(surt_prefix(seed))
 
     def add(self, uri: str) -> None:
         """A page that becomes a seed."""

@@ -34,6 +34,7 @@ import pyarrow.parquet as pq
 from crawlrank.jobs.kernel.errors import BadInput, count_of
 from crawlrank.jobs.kernel.formats.order import DIGITS
 from crawlrank.jobs.kernel.keys.heritrix_form import NOT_OF_THE_WEB
+from crawlrank.jobs.kernel.rank.rounding import rounded
 from crawlrank.jobs.kernel.storage.temporary import temporary_folder
 from crawlrank.pipeline.data.database import batches, database
 from crawlrank.pipeline.data.datasets import STDOUT, require_name, write_file, write_output
@@ -47,7 +48,6 @@ from crawlrank.pipeline.precedence.options import PrecedenceOptions
 from crawlrank.pipeline.precedence.page_table import RankedPages, Taken, open_pages
 from crawlrank.pipeline.precedence.score_formats import FORMATS, with_bounds
 from crawlrank.pipeline.precedence.scored import FIXED, Scored, open_scored
-from crawlrank.pipeline.ranking.bounds import rounded
 from crawlrank.pipeline.ranking.classes import CUT_BYTES, PREFERENCE_BYTES, Classes, cut, places_of
 from crawlrank.pipeline.ranking.options import Ties
 from crawlrank.pipeline.steps import BEANS
@@ -140,7 +140,6 @@ def export_precedence(
     alone. Raises BadInput, also if the budget is less than NODE_BYTES (TIED_BYTES) a node.
     """
     require_name(output)
-    beans = beans_fragment(unlisted=options.unlisted_precedence)
     weighed = options.ties == "links"
     budget = half_of_machine().budget if budget is None else budget
     threads = threads or os.cpu_count() or 1
@@ -153,15 +152,20 @@ def export_precedence(
     ):  # fmt: skip
         summary = _export(scored, name, output, options, budget, threads, str(scores))
     summary.filters = part.filters if part else []
-    summary.caveats = caveats_of(links, _cut_counts(summary, options.ties))
-    if output != STDOUT:
-        _write_beside(output, summary, beans)
+    finish(summary, output, options, links)
     return summary
 
 
-def _write_beside(output: Path, summary: PrecedenceSummary, beans: str) -> None:
+def finish(
+    summary: PrecedenceSummary, output: Path, options: PrecedenceOptions, links: LinkCounts | None
+) -> None:
+    """Add the caveats, and write what is beside the file."""
+    summary.caveats = caveats_of(links, _cut_counts(summary, options.ties))
+    if output == STDOUT:
+        return
     plain = output.name.removesuffix(".gz").removesuffix(".txt")
     summary.write(output.with_name(f"{plain}.summary.json"))
+    beans = beans_fragment(unlisted=options.unlisted_precedence)
     write_file([beans.encode()], output.with_name(BEANS))
 
 

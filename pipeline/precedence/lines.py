@@ -4,24 +4,13 @@ Forms stay in Arrow from their dataset to the file, and no Python object is made
 spellings have the same form: a URI is in its dataset once, so only mended ones can coincide. Forms
 with the same hash as another are found first, and only they are grouped by their strings. Then
 DuckDB sorts all lines within its memory limit.
-
-Columns of URIs in the form in which Heritrix looks them up (jobs/kernel/keys/heritrix_form.py).
-
-Nearly every URI of a crawl is its own form. Arrow finds these by one expression, without a Python
-object for each. Only the others go one by one through the steps that mend.
-
-Aliases of URIs: the same with the other scheme, and with or without `www.` before the host.
-
-A line counts for one spelling only. A site that a crawl met as http has no line for https, under
-which it may be met next time. So each page may have lines for its aliases, with its class; what is
-listed anyhow keeps its own.
 """
 
 from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,16 +20,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from crawlrank.jobs.kernel.keys.heritrix_form import (
-    IS_FORM,
-    MAX_LENGTH,
-    HeritrixRejects,
-    heritrix_form,
-)
+from crawlrank.jobs.kernel.keys.form_columns import Alias, aliases, forms
 from crawlrank.jobs.kernel.storage.arrow_files import native_file
 from crawlrank.pipeline.data.database import batches, feed
 from crawlrank.pipeline.data.parquet import arrow_writer
-from crawlrank.pipeline.precedence.options import Alias
 from crawlrank.pipeline.precedence.scored import NO_NODE
 from crawlrank.pipeline.ranking.classes import Numbers, Order, SpelledNodes
 from crawlrank.pipeline.ranking.options import MAX_BINS
@@ -115,6 +98,10 @@ class Formed:
                     yield _where(batch, pc.or_(batch["captured"], scored))
 
 
+def by_frequency(reasons: Mapping[str, int]) -> dict[str, int]:
+    return dict(sorted(reasons.items(), key=lambda item: (-item[1], item[0])))
+
+
 class Changes:
     """Counts of the wanted spellings. formed: those with a form. rewritten: those whose form
     differs from the URI."""
@@ -136,7 +123,7 @@ class Changes:
     @property
     def by_reason(self) -> dict[str, int]:
         """Rejected spellings, the most frequent reason first."""
-        return dict(sorted(self._reasons.items(), key=lambda item: (-item[1], item[0])))
+        return by_frequency(self._reasons)
 
 
 class Lines:
@@ -241,54 +228,6 @@ def _written(batch: pa.RecordBatch) -> bytes:
     return bytes(memoryview(lines.buffers()[2])[offsets[0] : offsets[len(lines)]])
 
 
-@dataclass(frozen=True, eq=False)
-class Forms:
-    """forms: of every URI, or the URI itself where there is none. rewritten: where the form differs
-    from the URI. reasons: why there is no form, else null."""
-
-    forms: pa.StringArray
-    rewritten: npt.NDArray[np.bool_]
-    reasons: pa.StringArray
-
-
-def forms(uris: pa.StringArray) -> Forms:
-    """The forms of a column of URIs, none of which is null."""
-    usual = pc.and_(
-        pc.match_substring_regex(uris, f"^(?:{IS_FORM})$"),
-        pc.less_equal(pc.binary_length(uris), MAX_LENGTH),
-    )
-    others = np.flatnonzero(~usual.to_numpy(zero_copy_only=False))
-    rewritten = np.zeros(len(uris), bool)
-    reasons: list[str | None] = [None] * len(others)
-    if not len(others):
-        return Forms(uris, rewritten, pa.nulls(len(uris), pa.string()))
-    unusual_uris = uris.take(pa.array(others)).to_pylist()
-    mended = list(unusual_uris)
-    for number, uri in enumerate(unusual_uris):
-        try:
-            mended[number] = lasting_form(uri)
-        except HeritrixRejects as error:
-            reasons[number] = str(error)
-    rewritten[others] = [form != uri for form, uri in zip(mended, unusual_uris, strict=True)]
-    unusual, nothing = pc.invert(usual), pa.nulls(len(uris), pa.string())
-    return Forms(
-        pc.replace_with_mask(uris, unusual, pa.array(mended, pa.string())),
-        rewritten,
-        pc.replace_with_mask(nothing, unusual, pa.array(reasons, pa.string())),
-    )
-
-
-def lasting_form(uri: str) -> str:
-    """The form of the URI, if that is its own form: only such a line passes lint."""
-    form = heritrix_form(uri)
-    if form != uri and heritrix_form(form) != form:
-        raise HeritrixRejects("a form that Heritrix reads as another URI")
-    return form
-
-
-#: no port, which would be another one; a name of two labels or more, and no address
-_SCHEME = r"^http(?P<s>s?)://(?P<rest>[^/:@\[]+/.*)$"
-_NAME = r"^(?P<scheme>https?://)(?P<www>www\.)?(?P<host>[^/:@\[]+\.[^/:@\[0-9][^/:@\[]*)(?P<rest>[:/].*)$"
 #: of each captured host, `www.` or not, what it was met as
 _HOSTS = """
 SELECT count(*), count(*) FILTER (http <> https), count(*) FILTER (www <> bare) FROM
@@ -309,42 +248,7 @@ class CapturedHosts:
     one_www: int
 
 
-def aliases(uris: pa.StringArray, kinds: Sequence[Alias]) -> Iterator[pa.StringArray]:
-    """Columns of aliases, null where a URI has none: a column for each kind, and for both."""
-    columns = [uris]
-    for kind in kinds:
-        made = [
-            _other_scheme(column) if kind == "scheme" else _other_www(column) for column in columns
-        ]
-        yield from (_short(column) for column in made)
-        columns += made
-
-
 def count_hosts(db: duckdb.DuckDBPyConnection) -> CapturedHosts:
     """Reads the view `spelled`: the column form, of captured URIs."""
     (counts,) = db.execute(_HOSTS).fetchall()
     return CapturedHosts(*counts)
-
-
-def _other_scheme(uris: pa.StringArray) -> pa.StringArray:
-    fields = pc.extract_regex(uris, _SCHEME)
-    other = pc.if_else(pc.equal(fields.field("s"), "s"), "http://", "https://")
-    return _joined(fields, other, fields.field("rest"))
-
-
-def _other_www(uris: pa.StringArray) -> pa.StringArray:
-    fields = pc.extract_regex(uris, _NAME)
-    # `www.example` is no name of a site without its www.
-    added = pc.if_else(pc.starts_with(fields.field("host"), "www."), None, "www.")
-    other = pc.if_else(pc.equal(fields.field("www"), "www."), "", added)
-    return _joined(
-        fields, fields.field("scheme"), other, fields.field("host"), fields.field("rest")
-    )
-
-
-def _joined(fields: pa.StructArray, *pieces: pa.StringArray) -> pa.StringArray:
-    return pc.if_else(fields.is_valid(), pc.binary_join_element_wise(*pieces, ""), None)
-
-
-def _short(uris: pa.StringArray) -> pa.StringArray:
-    return pc.if_else(pc.less_equal(pc.binary_length(uris), MAX_LENGTH), uris, None)

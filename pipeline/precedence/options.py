@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from crawlrank.jobs.kernel.keys.form_columns import Alias
 from crawlrank.pipeline.ranking.options import CutOptions
 
 Spellings = Literal["all", "captured"]
-Alias = Literal["scheme", "www"]
 
 
 @dataclass(frozen=True)

@@ -42,11 +42,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from crawlrank.jobs.kernel.rank.equation import RECIPE
+from crawlrank.jobs.kernel.rank.rounding import rounded
 from crawlrank.pipeline.data.datasets import csv_pieces
 from crawlrank.pipeline.data.parquet import parquet_pieces
 from crawlrank.pipeline.data.site_names import domain_name, host_name
 from crawlrank.pipeline.precedence.options import PrecedenceOptions
-from crawlrank.pipeline.ranking.bounds import most_wrong, rounded
+from crawlrank.pipeline.ranking.bounds import most_wrong
 from crawlrank.pipeline.workfolder.results.finished import Finished
 
 PAGE = pa.schema(

@@ -34,8 +34,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from crawlrank.jobs.kernel.rank.rounding import rounded, rounded_ends
 from crawlrank.pipeline.data.graph import Floats, Mask, Positions
-from crawlrank.pipeline.ranking.bounds import rounded, rounded_ends
 from crawlrank.pipeline.ranking.options import CutOptions, Ties
 
 CUT_BYTES = 38  # a node, at most at a time; sorting takes 28, finding what is near 37

@@ -14,12 +14,12 @@ import numpy as np
 
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.formats.rows import MAX_EXAMPLES
+from crawlrank.jobs.kernel.rank.rounding import rounded
 from crawlrank.pipeline.data.graph import Floats
 from crawlrank.pipeline.data.memory import Memory, half_of_machine
 from crawlrank.pipeline.engines.contract import Engine, Ranking
 from crawlrank.pipeline.options import RunOptions
 from crawlrank.pipeline.progress.reporter import Reporter
-from crawlrank.pipeline.ranking.bounds import rounded
 from crawlrank.pipeline.ranking.combination import combine
 from crawlrank.pipeline.ranking.inputs import (
     COMBINE_BY,

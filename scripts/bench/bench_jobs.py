@@ -22,7 +22,9 @@ from crawlrank.jobs.mapreduce.job import Job
 from crawlrank.jobs.mapreduce.launcher import Launcher
 from crawlrank.jobs.mapreduce.runners.local import LocalRunner
 from crawlrank.pipeline.engines.text import steps
+from crawlrank.pipeline.engines.text.job_export import write_lines
 from crawlrank.pipeline.engines.text.rounds import PlainRounds
+from crawlrank.pipeline.precedence.options import PrecedenceOptions
 from crawlrank.pipeline.ranking.options import Stop
 
 Row = dict[str, Any]
@@ -58,10 +60,14 @@ class Measured(LocalRunner):
 
 
 def title_of(job: type[Job]) -> str:
-    """`page_rank` for the class PageRank, `join_scores sort` for JoinScoresSort."""
+    """`page_rank` for the class PageRank, `join_scores sort` for JoinScoresSort,
+    `export_precedence lines` for ExportLines."""
     file = job.__module__.rpartition(".")[2]
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", job.__name__).lower()
-    return f"{file} {words.removeprefix(file).lstrip('_')}".rstrip()
+    stage = words.removeprefix(file)
+    if stage == words:  # the class has the first word only
+        stage = words.removeprefix(file.partition("_")[0])
+    return f"{file} {stage.lstrip('_')}".rstrip()
 
 
 def measured(job: type[Job]) -> type[Job]:
@@ -123,6 +129,8 @@ def chain(out: Path, links: Path, captures: Path, launcher: Launcher) -> None:
     steps.gen_graph([numbered], [], graph, launcher)
     ranks, _ = PlainRounds(graph, out / "rounds", launcher, Stop(iterations=1)).run()
     steps.join_scores([Path(ranks)], [mapped], uris, out / "scores", launcher)
+    options = PrecedenceOptions(eta=1e-6)  # scores with errors are sorted by these, too
+    write_lines(out / "scores", uris, out / "precedence", launcher, options)
 
 
 if __name__ == "__main__":

@@ -99,8 +99,8 @@ def limits(jobs: dict[str, Any], rounds: dict[str, Any], pages: float, links: fl
     packing = many["pack_graph"] * 1e6 + an_edge * links / partitions
     nodes = pages * NODES_A_PAGE
     sorted_job = next(job for job in jobs["jobs"] if job["job"] == "join_scores sort")
-    spelled = next(job for job in jobs["jobs"] if job["job"] == "join_scores key")
-    brought = (sorted_job["written"] + spelled["read"]) / jobs["links"] * links
+    lines = next(job for job in jobs["jobs"] if job["job"] == "export_precedence lines")
+    brought = (sorted_job["written"] + lines["written"]) / jobs["links"] * links
     archives = pages / PAGES_A_TB * 1e12 / ARCHIVE
     opic = TEXT_BYTES[0] * links + TEXT_BYTES[1] * nodes
     return _limits_table(partitions, opic, brought, packing, archives)
@@ -116,7 +116,7 @@ def _limits_table(
             "`--no-validate`; validate a crawl of one host in ten",
         ),
         (
-            "scores and URIs that the driver fetches for the precedence file",
+            "scores and lines of the precedence file that the driver fetches",
             f"{brought / 1e12:.1f} TB, {brought / DRIVER / 3600:.0f} hours at 100 MB/s",
             "a driver in the same region with that much disk",
         ),

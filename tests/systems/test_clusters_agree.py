@@ -8,6 +8,7 @@ does. `make test-hadoop` and `make test-spark` run it.
 from __future__ import annotations
 
 import json
+import random
 import subprocess
 import sys
 import uuid
@@ -18,6 +19,7 @@ import numpy as np
 import pytest
 from support.crawls import environment, ok
 from support.graphs import web_like, write_graph
+from support.inputs.made_scores import made
 from support.inputs.samples import oracle, write
 from support.inputs.several_crawls import SITE, first_crawl, second_crawl
 from support.paths import DAMAGED, LOOPBACK, SAMPLES
@@ -30,8 +32,12 @@ from crawlrank.jobs.kernel.formats.side_lines import side_name
 from crawlrank.jobs.kernel.storage import stores
 from crawlrank.jobs.mapreduce.launch import launch
 from crawlrank.jobs.mapreduce.launcher import Launcher
+from crawlrank.pipeline.engines.text.job_export import export_by_jobs
 from crawlrank.pipeline.engines.text.packed_ranking import PackedRounds
+from crawlrank.pipeline.precedence.export import export_precedence
+from crawlrank.pipeline.precedence.options import PrecedenceOptions
 from crawlrank.pipeline.ranking.options import Stop
+from crawlrank.pipeline.steps import PRECEDENCE
 
 ARCHIVES = [
     LOOPBACK,
@@ -165,6 +171,25 @@ def require_certified(far: Path, near: Path) -> None:
     assert np.abs(difference).sum() <= (rounds[-1]["certificate"] + 1e-11) * total
     apart = np.abs(difference) / np.array([exact[node] for node in x])
     assert apart.max() <= rounds[-1]["eta"] + 1e-11
+
+
+def test_jobs_write_the_lines_that_one_process_writes(cluster: list[str], tmp_path: Path) -> None:
+    """With errors, aliases and ties by links, and more classes than nodes of a part."""
+    launcher, data = launcher_of(cluster, tmp_path / "far")
+    rows = dict(zip(("scores", "uris"), made(random.Random(7), 60), strict=True))
+    here, there = list[Path](), list[stores.PathOrUrl]()
+    for name, lines in rows.items():
+        here.append(write(tmp_path / name, lines))
+        there.append(stores.join(data, name))
+        stores.upload(here[-1], stores.join(data, name, "part-00000"))
+    options = PrecedenceOptions(
+        bins=40, ties="links", digits=3, aliases=("scheme", "www"), eta=1e-3, absolute=0.01
+    )
+    export_precedence(*here, tmp_path / "precedence.txt", tmp_path, options)
+    lines = stores.join(data, "lines")
+    export_by_jobs(*there, lines, tmp_path / "far/precedence.txt", launcher, options)
+    for name in PRECEDENCE:
+        assert (tmp_path / "far" / name).read_text() == (tmp_path / name).read_text()
 
 
 @pytest.mark.parametrize("cluster", [pytest.param("spark", marks=pytest.mark.spark)], indirect=True)

@@ -15,11 +15,13 @@ only.
 from __future__ import annotations
 
 import json
+from collections.abc import Generator
+from contextlib import closing
 from pathlib import Path
 
 from crawlrank.jobs.kernel.formats.reading import SIDE
 from crawlrank.jobs.kernel.storage import stores
-from crawlrank.jobs.kernel.storage.opening import PathOrUrl
+from crawlrank.jobs.kernel.storage.opening import PathOrUrl, is_url
 
 
 def download(dataset: PathOrUrl, folder: Path) -> None:
@@ -29,10 +31,17 @@ def download(dataset: PathOrUrl, folder: Path) -> None:
     first = len(list(folder.iterdir()))
     for number, (part, _) in enumerate(stores.part_sizes(dataset), first):
         name = f"part-{number:05d}"
-        with stores.open_part(part) as stream, (folder / name).open("wb") as file:
-            for line in stream:
-                if not side_name(line):
-                    file.write(line[:-2] + b"\n" if line[-2:] == b"\t\n" else line)
+        with closing(part_rows(part)) as rows, (folder / name).open("wb") as file:
+            file.writelines(rows)
+
+
+def part_rows(part: PathOrUrl) -> Generator[bytes, None, None]:
+    """The lines of a part on disk or at a URL, with their ends, without what is not of its
+    dataset."""
+    with stores.open_part(part) if is_url(part) else Path(part).open("rb") as stream:
+        for line in stream:
+            if not side_name(line):
+                yield line[:-2] + b"\n" if line[-2:] == b"\t\n" else line
 
 
 COUNTERS, SUMS, ERROR, PLAN = b"@counters", b"@sums", b"@error", b"@plan"

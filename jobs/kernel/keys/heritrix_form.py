@@ -140,7 +140,7 @@ _QUERY_SAFE = _SAFE + r"{}\[\]\^?"
 
 _PRINTABLE = re.compile(r"[!-~]+\Z")
 
-# A URI that is a form already, if it is not too long. pipeline/precedence/lines.py tests
+# A URI that is a form already, if it is not too long. jobs/kernel/keys/form_columns.py tests
 # whole columns with the same expression by RE2, which has no look-ahead.
 _PORT = "[1-9]|[1-79][0-9]|8[1-9]|[1-35-9][0-9]{2}|4[0-35-9][0-9]|44[0-24-9]|[1-9][0-9]{3}"
 _NO_DOTS = rf"(?:\.{{0,2}}[{_SEGMENT.replace('.', '')}][{_SEGMENT}]*|\.{{3}}[{_SEGMENT}]*)?"

@@ -17,8 +17,8 @@ import numpy as np
 
 from crawlrank.jobs.kernel.errors import BadInput, count_of
 from crawlrank.jobs.kernel.formats.rows import MAX_EXAMPLES
+from crawlrank.jobs.kernel.rank.rounding import rounded
 from crawlrank.pipeline.data.graph import Floats
-from crawlrank.pipeline.ranking.bounds import rounded
 from crawlrank.pipeline.ranking.classes import Classes
 from crawlrank.pipeline.ranking.correlations import Kappa
 from crawlrank.pipeline.ranking.ratings import (

@@ -31,8 +31,8 @@ import numpy as np
 import numpy.typing as npt
 
 from crawlrank.jobs.kernel.errors import BadInput
+from crawlrank.jobs.kernel.rank.rounding import rounded
 from crawlrank.pipeline.data.graph import Floats, Mask, Positions
-from crawlrank.pipeline.ranking.bounds import rounded
 from crawlrank.pipeline.ranking.correlations import kendall, spearman
 from crawlrank.pipeline.workfolder.results.finished import Finished, Incoming, Node
 

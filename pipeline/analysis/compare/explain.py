@@ -36,11 +36,11 @@ from crawlrank.jobs.kernel.captures.choosing import CHARSET, NOTHING_LEFT
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.formats.order import BEST_SPELLING_FIRST, rounded
 from crawlrank.jobs.kernel.formats.rows import LINK_HOPS
+from crawlrank.jobs.kernel.keys.form_columns import lasting_form
 from crawlrank.jobs.kernel.keys.heritrix_form import HeritrixRejects
 from crawlrank.pipeline.analysis.anchor_texts import AnchorTexts, anchor_texts
 from crawlrank.pipeline.data.site_names import NAMES
 from crawlrank.pipeline.precedence.caveats import Caveat, caveats_in
-from crawlrank.pipeline.precedence.lines import lasting_form
 from crawlrank.pipeline.ranking.bounds import Bounds
 from crawlrank.pipeline.ranking.classes import class_of
 from crawlrank.pipeline.steps import SUMMARY

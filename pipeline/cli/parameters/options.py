@@ -18,6 +18,7 @@ from crawlrank.jobs.kernel.captures.extraction_options import (
     Outlinks,
 )
 from crawlrank.jobs.kernel.formats.order import DIGITS
+from crawlrank.jobs.kernel.keys.form_columns import Alias
 from crawlrank.jobs.kernel.keys.keys import Www, www_rule
 from crawlrank.jobs.kernel.machine.processes import A_CORE, at_a_time
 from crawlrank.jobs.mapreduce.launcher import RUNNERS, Launcher
@@ -42,7 +43,7 @@ from crawlrank.pipeline.cli.parameters.types import (
 from crawlrank.pipeline.cli.parameters.words import WorkOption
 from crawlrank.pipeline.data.memory import Memory, half_of_machine
 from crawlrank.pipeline.options import NODES, RunOptions
-from crawlrank.pipeline.precedence.options import Alias, PrecedenceOptions
+from crawlrank.pipeline.precedence.options import PrecedenceOptions
 from crawlrank.pipeline.ranking.methods import COMBINED, METHODS
 from crawlrank.pipeline.ranking.options import (
     MAX_BINS,

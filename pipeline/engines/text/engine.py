@@ -32,6 +32,7 @@ from crawlrank.pipeline.engines.contract import Ranking, ValidationInput
 from crawlrank.pipeline.engines.text import steps
 from crawlrank.pipeline.engines.text.extraction import ClusterExtraction, extract_here
 from crawlrank.pipeline.engines.text.hits_rounds import HitsRounds
+from crawlrank.pipeline.engines.text.job_export import export_by_jobs, suits_jobs
 from crawlrank.pipeline.engines.text.rounds import checkpoint, rank, scores_in
 from crawlrank.pipeline.engines.text.steps import select_links
 from crawlrank.pipeline.precedence.caveats import LinkCounts
@@ -177,6 +178,11 @@ class TextEngine:
         self, options: PrecedenceOptions, links: LinkCounts | None = None
     ) -> StepEntry:
         scores, output = self.work / "scores", self.work / "precedence.txt"
+        scored, uris, lines = map(self.at, ("scored", "uris", "precedence"))
+        self.store.drop("precedence")
+        if suits_jobs(scored, uris, self.launcher, options):
+            summary = export_by_jobs(scored, uris, lines, output, self.launcher, options, links)
+            return {"rows": {"precedence": summary.uris}}
         with self.launcher.scratch("uris") as tmp:
             uris = local_copies(self.store, tmp)("uris")
             summary = export_precedence(scores, uris, output, tmp, options, links=links)

@@ -17,8 +17,8 @@ from support.inputs.heritrix_uris import cases
 from support.paths import LOOPBACK, SAMPLES
 from support.runs import finished, shared_warc
 
+from crawlrank.jobs.kernel.keys.form_columns import aliases
 from crawlrank.jobs.kernel.keys.heritrix_form import MAX_LENGTH, heritrix_form
-from crawlrank.pipeline.precedence.lines import aliases
 
 SAMPLE = SAMPLES / "aut-example.warc.gz"
 FORMS = sorted({form for _, form, _ in cases("uuri.tsv") if form.startswith("http")})

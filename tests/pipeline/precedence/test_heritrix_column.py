@@ -15,8 +15,8 @@ from support.inputs.made_uris import made_uris
 from support.paths import DATA
 
 from crawlrank.jobs.kernel.keys import heritrix_form as module
+from crawlrank.jobs.kernel.keys.form_columns import forms
 from crawlrank.jobs.kernel.keys.heritrix_form import HeritrixRejects
-from crawlrank.pipeline.precedence.lines import forms
 
 UTF8 = HOSTILE.filter(lambda uri: not re.search("[\ud800-\udfff]", uri))  # as datasets have it
 

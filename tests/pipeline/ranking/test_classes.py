@@ -13,7 +13,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support.drawing import examples
 
-from crawlrank.pipeline.ranking.bounds import digits_for, rounded
+from crawlrank.jobs.kernel.rank.rounding import rounded
+from crawlrank.pipeline.ranking.bounds import digits_for
 from crawlrank.pipeline.ranking.classes import (
     SpelledNodes,
     cut,

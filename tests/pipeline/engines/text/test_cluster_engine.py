@@ -24,6 +24,7 @@ from crawlrank.pipeline.options import RunOptions
 from crawlrank.pipeline.progress.reporter import Reporter
 from crawlrank.pipeline.ranking.options import Stop
 from crawlrank.pipeline.run.run import MakeEngine, run
+from crawlrank.pipeline.steps import PRECEDENCE
 
 QUIET = ("--no-validate", "--quiet")
 WEB = {
@@ -68,6 +69,8 @@ def texts(work: Path, out: Path) -> dict[str, list[bytes]]:
 def assert_same(far: Path, here: Path) -> None:
     work = far.parent
     assert texts(far, work / "far-text") == texts(here, work / "near-text")
+    for name in PRECEDENCE:
+        assert (far / name).read_text() == (here / name).read_text()
 
 
 @pytest.fixture
@@ -97,6 +100,8 @@ def test_results_are_those_of_a_run_in_the_work_folder(
     assert_same(far, near(*archives, nodes=nodes))
     assert not (tmp_path / "far" / "links").exists()
     assert (tmp_path / "far-data/links").is_dir()
+    lines = tmp_path / "far-data/precedence"
+    assert lines.exists() == (engine is ALL)
 
 
 @pytest.mark.slow
@@ -116,12 +121,13 @@ def test_damage_and_counters_are_told(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.few(1)
-@pytest.mark.parametrize(("small", "jobs"), [(1 << 28, 7), (0, 14)])
+@pytest.mark.parametrize(("small", "jobs"), [(1 << 28, 7), (0, 18)])
 def test_steps_share_jobs_where_data_are_small(
     small: int, jobs: int, tmp_path: Path, two: list[Path]
 ) -> None:
-    """One job a step and a round; of large data three for ids, three for scores, and one for each
-    of the second datasets, which are captures, uris and map."""
+    """One job a step and a round; of large data three for ids, three for scores, four for the lines
+    of the precedence file, and one for each of the second datasets, which are captures, uris and
+    map."""
     names = list[str]()
 
     def counted(job: type[Job]) -> type[Job]:
