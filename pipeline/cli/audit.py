@@ -151,6 +151,8 @@ def _verify(
     for path in (precedence, *lists):
         require_file(path)
     require_text(precedence, "a precedence file")
+    for path in lists:
+        require_text(path, "a list of URIs", inflated=True)
     verification = verify(HeritrixHome(heritrix), state, precedence, lists)
     write_json(VERIFY_SCHEMA, verification.as_data(), output)
     show(verification.tables(), output)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -193,6 +194,9 @@ def recrawl(
 
     folder = JobFolder(job)
     if undo:
+        others = (work, plan, ranking, no_annotations, dry_run, *begin)
+        if any(others) or console:
+            raise click.UsageError("--undo goes with --job alone")
         _undo(folder)
         return
     _check_usage(work, plan, ranking, begin)
@@ -362,7 +366,8 @@ def _show_launch(home: HeritrixHome, wanted: Recrawl) -> None:
     click.echo("The job is ready. Launch it in the console, or run it to its end by\n")
     click.echo(printable(f"  {launch_command(home, wanted.job)}\n"))
     click.echo("Then see how well the crawl kept to the ranking:\n")
-    click.echo(printable(f"  crawlrank audit {wanted.precedence} {wanted.job.path}"))
+    command = shlex.join(["crawlrank", "audit", str(wanted.precedence), str(wanted.job.path)])
+    click.echo(printable(f"  {command}"))
 
 
 def _rest_crawl(console: Console, wanted: Recrawl) -> RestCrawl:

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from crawlrank.jobs.kernel.errors import BadInput, count_of
+from crawlrank.pipeline.analysis.audit.crawl_log import PAGES_BEAN
 from crawlrank.pipeline.analysis.host_table import read_hosts
 from crawlrank.pipeline.heritrix.bean_file import BeanFile, Edits, Element
 from crawlrank.pipeline.heritrix.overriding import imported_files, require_followed
@@ -39,7 +40,7 @@ from crawlrank.pipeline.precedence.beans import (
 from crawlrank.pipeline.precedence.page_table import RankedPages
 from crawlrank.pipeline.workfolder.results.dataset_folders import finished_manifest
 
-PAGES_BEAN, ANNOTATOR_BEAN = "crawlrankPages", "precedenceAnnotator"
+ANNOTATOR_BEAN = "precedenceAnnotator"
 POLICIES = "org.archive.crawler.frontier.precedence."
 SEED_LINE = re.compile(r"^[ \t]*([A-Za-z0-9]\S*)", re.MULTILINE)  # what begins else is no seed
 
@@ -120,12 +121,15 @@ class JobBeans(BeanFile):
         beans = [bean for file in files for bean in file.beans("seeds")]
         sources = [each for bean in beans for each in bean.named("property", name="textSource")]
         for source in (element for each in sources for element in each.all()):
-            if source.tag == "property" and source.attributes.get("name") == "path":
-                path = folder / source.attributes.get("value", "").strip()
-                texts.append(path.read_text("utf-8", "replace") if path.is_file() else "")
-            elif source.tag == "value":
-                texts.append(source.text)
-        return [seed for text in texts for seed in SEED_LINE.findall(text)]
+            if source.tag != "property":
+                continue
+            values = [value.text for value in source.named("value")]
+            text = source.attributes.get("value", "\n".join(values))
+            if source.attributes.get("name") == "path":
+                path = folder / text.strip()
+                text = path.read_text("utf-8-sig", "replace") if path.is_file() else ""
+            texts.append(text)
+        return [with_scheme(seed) for text in texts for seed in SEED_LINE.findall(text)]
 
     # ---- edits -------------------------------------------------------------------------------
 
@@ -237,7 +241,9 @@ def quotas_of(ranked: RankedPages, ranking: Path, budget: int) -> dict[str, int]
     rows = read_hosts(ranked, finished_manifest(ranking), "host", "score")
     scores = defaultdict[str, float](float)
     for host, score in zip(rows["host"].to_pylist(), rows["score"].to_pylist(), strict=True):
-        scores[_without_port(host)] += score or 0.0
+        name, _, port = host.partition(":")
+        if ":" not in port:  # else an address of IPv6, which Heritrix does not fetch
+            scores[name] += score or 0.0
     if len(scores) > MOST_HOSTS:
         raise BadInput(
             str(ranking), count_of(len(scores), "host"), f"{MOST_HOSTS:,} or fewer",
@@ -288,6 +294,8 @@ def _rounded(number: float) -> int:
     return round(number / step) * step
 
 
-def _without_port(host: str) -> str:
-    name, colon, port = host.rpartition(":")
-    return name if colon and port.isdigit() and not name.endswith(":") else host
+def with_scheme(seed: str) -> str:
+    """The seed as Heritrix reads it: http where a period comes before the first colon, or no colon
+    is there."""
+    before, colon, _ = seed.partition(":")
+    return seed if colon and "." not in before else f"http://{seed}"

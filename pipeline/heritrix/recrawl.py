@@ -13,6 +13,7 @@ from __future__ import annotations
 import difflib
 import json
 import os
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
@@ -159,10 +160,9 @@ def write(recrawl: Recrawl, made: Preparation, tmp: Path) -> bool:
 
 def launch_command(home: HeritrixHome, job: JobFolder) -> str:
     """What runs the job to its end without the console."""
-    return (
-        f'java -Dheritrix.home="{home.folder}" -cp "{home.classes}" org.archive.crawler.Heritrix'
-        f' -a admin:PASSWORD -j "{job.path.resolve().parent}" -r {job.name}'
-    )
+    words = ["java", f"-Dheritrix.home={home.folder}", "-cp", home.classes]
+    words += ["org.archive.crawler.Heritrix", "-a", "admin:PASSWORD"]
+    return shlex.join([*words, "-j", str(job.path.resolve().parent), "-r", job.name])
 
 
 def _require_precedence(recrawl: Recrawl) -> None:

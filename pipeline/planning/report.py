@@ -99,9 +99,8 @@ class PlanReport(NamedTuple):
             table.add("a day, that are of use", f"{fetches['per_day']:,.1f}")
         table.add("pages that are fetched", fetches["pages_fetched"])
         if fetches["pages_never_fetched"]:
-            table.add(
-                "pages not fetched, because they change too often", fetches["pages_never_fetched"]
-            )
+            why = "because they change too often" if options.budget else "as the budget is 0"
+            table.add(f"pages not fetched, {why}", fetches["pages_never_fetched"])
         table.add(f"fetches within {_days(options.horizon)}", fetches["within_horizon"])
         table.add("pages fetched within them", fetches["pages_within_horizon"])
         table.add(f"pages due within {_days(options.due)}", self.due)

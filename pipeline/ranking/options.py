@@ -60,6 +60,16 @@ FINAL = "final"  # in the entry of a round after which there is nothing to do, w
 # files of earlier rounds may be removed
 OnRound = Callable[[Round, list[Round]], bool]
 TOLERANCE = 1e-9  # the default, on every runner
+MANY, HARDLY = 100, 0.9  # rounds, and how much of a certificate hardly less is
+
+
+def _stagnant(rounds: list[Round]) -> int:
+    """How many rounds, the last half, made the certificate hardly smaller; 0 where they did."""
+    half = len(rounds) // 2
+    before, after = (
+        [entry["certificate"] for entry in part] for part in (rounds[:half], rounds[half:])
+    )
+    return len(after) if len(rounds) >= MANY and min(after) > HARDLY * min(before) else 0
 
 
 @dataclass(frozen=True)
@@ -101,6 +111,8 @@ class Stop:
             cure = "allow more with --max-rounds."
         elif not self.exhausted(rounds):  # what is left is rounding
             cure = "no more rounds make them better: ask for less with --tolerance."
+        elif half := _stagnant(rounds):
+            cure = f"the last {half} made them hardly better: ask for less with --tolerance."
         return NotConverged(
             f"{title}: after {count_of(len(rounds), 'round')} {state}. The scores are kept in the "
             f"dataset ranks; {cure}"

@@ -184,9 +184,11 @@ def read_logs(paths: list[Path], report: LogReport) -> Iterator[pa.RecordBatch]:
     the precedence that Heritrix noted. Fills the report. Raises BadInput for a file that
     cannot be opened or has lines, but none of a crawl.log, and where all logs are empty.
     """
+    beside = {path.parent: outcomes_beside(path) for path in paths}  # a folder has several logs
+    for outcomes in beside.values():
+        report.left_out += outcomes
     for path in paths:
         used = report.used
-        report.left_out += outcomes_beside(path)
         if path.with_name(f"{path.name}.lck").exists():  # Java keeps it while the log is open
             report.unfinished.append(str(path))
         try:
@@ -226,20 +228,30 @@ def logs_in(paths: Iterable[Path]) -> list[Path]:
             cure = "Give a crawl.log, the folder that it is in, or the folder of a job."
             raise BadInput(str(path), "a folder without a crawl.log", "a job of Heritrix", cure)
         logs += inside
-    return logs
+    return list({log.resolve(): log for log in logs}.values())  # each once
 
 
 def _last_crawl(job: Path) -> list[Path]:
     """The folders of logs of a job's last crawl: of its last launch, and of those before it back to
-    the one that scheduled the pages, as a launch from a checkpoint does not. Where none did, the
-    last launch alone."""
+    the one that scheduled the pages, as a launch from a checkpoint does not. Where none did, or a
+    launch was not to schedule any, the last launch alone."""
     launches = sorted(
         path for path in job.glob("[0-9]*/logs") if _LAUNCH.fullmatch(path.parent.name)
     )
     for number in range(len(launches) - 1, -1, -1):
         if (launches[number] / PAGES_LOG).exists():
             return launches[number:]
-    return [job / "latest" / "logs"]
+        if not _was_to_schedule(launches[number].parent):
+            break
+    latest = job / "latest" / "logs"
+    return [latest] if latest.is_dir() or not launches else launches[-1:]
+
+
+def _was_to_schedule(launch: Path) -> bool:
+    """Whether the beans of a launch, of which it keeps a copy, schedule pages; true where there is
+    no copy."""
+    beans = [path.read_bytes() for path in launch.glob("*.cxml")]
+    return not beans or any(PAGES_BEAN.encode() in data for data in beans)
 
 
 def _log_order(log: Path) -> tuple[bool, str]:
@@ -375,6 +387,7 @@ def _check_clock(
 
 
 PAGES_LOG = "crawlrank-pages.log"  # beside crawl.log
+PAGES_BEAN = "crawlrankPages"  # which writes it
 WRONG = ("other-precedence", "other-level", "other-order-of-queues", "never-fetched")
 _COUNTS = re.compile(rb"^# ([a-z-]+): ([0-9]{1,18})\r?$", re.MULTILINE)
 

@@ -32,9 +32,10 @@ import numpy.typing as npt
 
 from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.formats.order import DIGITS
+from crawlrank.jobs.kernel.rank.rounding import rounded
 from crawlrank.pipeline.data.graph import Floats, Graph, Mask
-from crawlrank.pipeline.ranking.bounds import digits_for, rounded
-from crawlrank.pipeline.ranking.certificate import Certificate, certificate
+from crawlrank.pipeline.ranking.bounds import digits_for
+from crawlrank.pipeline.ranking.certificate import SAFETY, Certificate, certificate
 from crawlrank.pipeline.ranking.classes import Classes, Order, Preferences, cut, possible
 from crawlrank.pipeline.ranking.correlations import kendall, spearman
 from crawlrank.pipeline.ranking.opic import OpicResult, opic
@@ -237,7 +238,8 @@ def _reasons(
         return ()
     reasons = []
     claimed = options.certificate
-    if claimed is not None and proof.l1 > claimed * (1 + ROUNDING) + ROUNDING:
+    # the proof is SAFETY times what was measured, and page-rank may have claimed no more than that
+    if claimed is not None and proof.l1 > claimed * SAFETY * (1 + ROUNDING) + ROUNDING:
         reasons.append(
             f"the scores may be wrong by {proof.l1:.2g} of their sum, of which page-rank has proved"
             f" {claimed:.2g}: these are other scores than it left"

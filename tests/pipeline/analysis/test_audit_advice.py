@@ -155,6 +155,33 @@ def test_launches_from_checkpoints_are_of_one_crawl(tmp_path: Path) -> None:
     assert MISSING in only
     written(job / "20260102000000" / "logs" / "crawlrank-pages.log", "# scheduled: 200\n")
     assert advice(file, job) == []
+    beans = job / "20260103000000" / "crawler-beans.cxml"
+    written(beans, '<ref bean="crawlrankPages"/>')
+    assert advice(file, job) == []
+    written(beans, "<beans/>")  # as after an undo: this launch began by itself
+    (only,) = advice(file, job)
+    assert MISSING in only
+
+
+def test_a_job_that_was_copied_without_its_link_is_read(tmp_path: Path) -> None:
+    file, job = written(tmp_path / "precedence.txt", FILE), tmp_path / "job"
+    for name, uris in {"20260101000000": NEW, "20260102000000": BEST}.items():
+        (job / name / "logs").mkdir(parents=True)
+        written(job / name / "logs" / "crawl.log", log(seeds(uris)))
+    assert advice(file, job) == []
+
+
+def test_what_is_told_once_for_a_folder_counts_once(tmp_path: Path) -> None:
+    file = written(tmp_path / "precedence.txt", FILE)
+    written(tmp_path / "crawlrank-pages.log", "# out-of-scope: 2\n# scheduled: 198\n")
+    logs = [tmp_path / "crawl.log.cp00001-20260101", tmp_path / "crawl.log"]
+    for path, uris in zip(logs, (BEST[:100], BEST[100:]), strict=True):
+        written(path, log(seeds(uris)))
+    counts = []
+    for given in (logs, [tmp_path], [*logs, logs[1], tmp_path / "." / "crawl.log"]):
+        counts.append(json.loads(ok("audit", file, *given, "--json", "-").out))
+        assert advice(file, *given)[0].startswith("2 listed pages were out of the scope")
+    assert counts[0] == counts[1] == counts[2]
 
 
 def test_the_uri_that_held_a_host_is_named(tmp_path: Path) -> None:

@@ -372,15 +372,17 @@ def test_a_file_of_overrides_that_sets_a_policy_is_refused(element: str, tmp_pat
     [
         ("", []),
         ("# one\nhttp://a.example/ # more\n  b.example/x\n+http://c.example\n",
-         ["http://a.example/", "b.example/x"]),
+         ["http://a.example/", "http://b.example/x"]),
+        ("\ufeffhttp://a.example/\r\nwww.b.example:8080/x\r\ndns:a.example\r\n",
+         ["http://a.example/", "http://www.b.example:8080/x", "dns:a.example"]),
     ],
 )  # fmt: skip
-def test_the_seeds_of_a_job(text: str, seeds: list[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize("path", ['name="path" value="s.txt"/>', """name="path">
+    <value>s.txt</value></property>"""], ids=["attribute", "element"])  # fmt: skip
+def test_the_seeds_of_a_job(text: str, seeds: list[str], path: str, tmp_path: Path) -> None:
     shipped = JobBeans(PROFILE, "").seeds(tmp_path)
     assert shipped == ["http://example.example/example"]
-    source = (
-        '<bean class="org.archive.spring.ConfigFile"><property name="path" value="s.txt"/></bean>'
-    )
+    source = f'<bean class="org.archive.spring.ConfigFile"><property {path}</bean>'
     own = f'<property name="textSource">{source}</property>'
     old = rb'(?s)<property name="textSource">.*?</bean>.*?</property>'
     data = re.sub(old, own.encode(), PROFILE, count=1)

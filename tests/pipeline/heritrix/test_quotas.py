@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.crawls import ok
 from support.paths import LOOPBACK
 from support.runs import finished
 
@@ -48,6 +49,17 @@ def test_a_host_stands_for_its_www() -> None:
     sheets = dict(quota_sheets({"a.example": 7, "www.a.example": 9}))
     assert "www" not in sheets["crawlrankQuotaHosts7"]
     assert "http://(example,a,www,)" in sheets["crawlrankQuotaHosts9"]
+
+
+def test_addresses_that_heritrix_does_not_fetch_take_nothing(tmp_path: Path) -> None:
+    links = tmp_path / "links.txt"
+    hosts = ["[2001:db8:1:2:3:4:5:6]", "[2001:db8::1]:8080", "b.example:81"]
+    links.write_text("".join(f"http://b.example/ http://{host}/ L\n" for host in hosts))
+    ok("step", "import-text", tmp_path / "work", "--links", links)
+    ok("run", "--work", tmp_path / "work", "--no-validate", "--nodes", "all")
+    source = scores_of_work(tmp_path / "work", tmp_path)
+    ranked = RankedPages(source.scores, source.uris, tmp_path / "work")
+    assert quotas_of(ranked, tmp_path / "work", 1000) == {"b.example": 1000}
 
 
 def test_of_a_run(tmp_path: Path) -> None:

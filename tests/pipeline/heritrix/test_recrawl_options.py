@@ -58,7 +58,7 @@ def test_a_dry_run_shows_the_change_and_changes_nothing(work: Path, job: Path) -
         (["--rest", "https://h", "--insecure", "--certificate", "00"], 2, "not both"),
         ([], 2, "--heritrix is needed"),
         (["--heritrix", "."], 3, "no heritrix-engine-*.jar in lib"),
-        (["--undo"], 3, "nothing to undo"),
+        (["--undo"], 2, "--undo goes with --job alone"),
         (["--dry-run", "--ranking", "none"], 3, "no ranking none"),
     ],
 )
@@ -71,6 +71,14 @@ def test_refusals(
     assert said.code == code
     assert message in said.err
     assert (job / "crawler-beans.cxml").read_bytes() == PROFILE.read_bytes()
+
+
+def test_only_a_job_is_undone(job: Path) -> None:
+    for option in ("--dry-run", "--grow", "--no-annotations"):
+        said = crawlrank("recrawl", "--job", job, "--undo", option)
+        assert (said.code, "--undo goes with --job alone" in said.err) == (2, True), option
+    said = crawlrank("recrawl", "--job", job, "--undo")
+    assert (said.code, "nothing to undo" in said.err) == (3, True)
 
 
 @pytest.mark.slow

@@ -23,7 +23,7 @@ def test_prefixes_of_seeds(uri: str, prefix: str) -> None:
 
 
 def test_what_no_seed_has_enters() -> None:
-    growth = Growth(["http://a.example/news/", "b.example"])
+    growth = Growth(["http://a.example/news/", "http://b.example"])
     for uri in (
         "http://a.example/news/deep/1", "https://a.example/news/2", "http://b.example/x/y/z",
         "http://a.example/shop/1", "http://a.example/shop/2", "http://a.example/",

@@ -251,3 +251,11 @@ def test_a_tolerance_below_the_rounding_ends() -> None:
     assert len(got.rounds) < 10
     assert "no more rounds make them better" in str(stop.not_converged(got.rounds))
     assert "--max-rounds" in str(Stop(max_rounds=1).not_converged(got.rounds))
+
+
+def test_more_rounds_are_no_cure_where_the_last_ones_were_none() -> None:
+    falling = [{"certificate": 0.85**number} for number in range(400)]
+    ended = [{"certificate": max(0.85**number, 1e-14)} for number in range(1000)]
+    for rounds, cure in ((falling, "allow more"), (ended, "the last 500 made them hardly better")):
+        stop = Stop(tolerance=1e-40, max_rounds=len(rounds))
+        assert cure in str(stop.not_converged(rounds))

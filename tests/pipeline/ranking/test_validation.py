@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from support.crawls import ok
 from support.drawing import examples
 from support.graphs import (
     NAMED,
@@ -52,6 +53,16 @@ def rounds(graph: Graph, count: int) -> Graph:
     for _ in range(count):
         x = 0.15 + 0.85 * (matrix @ x)
     return scored(graph, x)
+
+
+@pytest.mark.parametrize("count", [1, 5, 10])
+def test_a_claim_without_room_is_kept(count: int, tmp_path: Path) -> None:
+    """A page and pages that link back alone: each round makes the error exactly 0.85 times as
+    large, so that what page-rank proves and what is measured anew are the same number."""
+    path = tmp_path / "star.csv"
+    pairs = [f"http://h/c,http://h/{n}\nhttp://h/{n},http://h/c\n" for n in range(3)]
+    path.write_text("source,target\n" + "".join(pairs))
+    ok("run", path, "--work", tmp_path / "work", "--iterations", count)
 
 
 @pytest.mark.few(8)

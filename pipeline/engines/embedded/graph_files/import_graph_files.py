@@ -65,6 +65,12 @@ EDGES = """
     SELECT {columns} FROM edges e
     JOIN nodes s ON s.id = e.source JOIN nodes t ON t.id = e.target {order}
 """
+SPELLINGS = """
+    SELECT node, key, label, coalesce(links, 0) AS links FROM nodes LEFT JOIN
+    (SELECT target, count(DISTINCT source) AS links FROM edges WHERE source <> target
+     GROUP BY target) ON id = target
+    ORDER BY node, label
+"""
 KEYED = pa.schema([(name, pa.string()) for name in ("id", "label", "key")])
 LOOPS = "edges of a node to itself"
 OF_DROPPED = "edges of dropped nodes"
@@ -197,8 +203,9 @@ def _write_graph(
     with writing_names(output, nodes) as (mapped, uris):
         for batch in batches(db, "SELECT DISTINCT node AS id, key FROM nodes ORDER BY id"):
             mapped.write_table(pa.Table.from_batches([batch.cast(MAP_SCHEMA)]))
-        for batch in batches(db, "SELECT node, key, label FROM nodes ORDER BY node, label"):
-            uris.write_table(spelled(batch["node"].to_numpy(), batch["key"], batch["label"]))
+        for batch in batches(db, SPELLINGS):
+            node, links = batch["node"].to_numpy(), batch["links"].to_numpy()
+            uris.write_table(spelled(node, batch["key"], batch["label"], links))
     return {
         "nodes": nodes,
         "edges": counts.edges,

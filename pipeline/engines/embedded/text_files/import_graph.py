@@ -14,7 +14,7 @@ from array import array
 from collections.abc import Iterator, Sequence
 from itertools import repeat
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,7 @@ from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.formats.lines import DUMMY, START_SCORE, parse_graph_line, parse_map_row
 from crawlrank.jobs.kernel.formats.reading import read_all, read_rows
 from crawlrank.jobs.kernel.formats.rows import UNKNOWN
-from crawlrank.pipeline.data.csr import id_type
+from crawlrank.pipeline.data.csr import id_type, open_csr
 from crawlrank.pipeline.data.database import batches, database
 from crawlrank.pipeline.data.graph import CURE, refuse_node
 from crawlrank.pipeline.data.pairs import Pairs
@@ -173,14 +173,17 @@ def _names(
 
 
 def write_names(keys: Iterator[pa.StringArray], nodes: int, output: Path) -> None:
-    """Write map and uris: every node with its key, which is also its only spelling."""
+    """Write map and uris: every node of the graph in `output` with its key, which is also its only
+    spelling."""
+    offsets = open_csr(output / "graph", edges=False).offsets
     with writing_names(output, nodes) as (mapped, uris):
         begin = 0
         for key in keys:
-            ids = np.arange(begin, begin + len(key))
+            end = begin + len(key)
+            ids, links = np.arange(begin, end), np.diff(offsets[begin : end + 1])
             mapped.write_table(pa.table([ids, key], MAP_SCHEMA))
-            uris.write_table(spelled(ids, key, key))
-            begin += len(key)
+            uris.write_table(spelled(ids, key, key, links))
+            begin = end
 
 
 @contextlib.contextmanager
@@ -196,8 +199,10 @@ def writing_names(output: Path, nodes: int) -> Iterator[tuple[pq.ParquetWriter, 
         yield mapped, uris
 
 
-def spelled(ids: TextIds, key: pa.StringArray, uri: pa.StringArray) -> pa.Table:
-    """Rows of uris that no archive has."""
+def spelled(
+    ids: TextIds, key: pa.StringArray, uri: pa.StringArray, links: npt.NDArray[Any]
+) -> pa.Table:
+    """Rows of uris that no archive has. links: of the graph to each."""
     none = np.zeros(len(key), np.int64)
     unknown = pa.repeat(pa.scalar(UNKNOWN.decode()), len(key))
-    return pa.table([ids, key, uri, none, none, unknown], URIS_SCHEMA)
+    return pa.table([ids, key, uri, none, links.astype(np.int64), unknown], URIS_SCHEMA)

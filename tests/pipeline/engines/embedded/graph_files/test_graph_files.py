@@ -241,6 +241,38 @@ def test_a_graph_of_uris_has_keys_and_a_precedence_file(tmp_path: Path) -> None:
     assert (changed.code, "Name another folder" in changed.err) == (3, True), changed
 
 
+LINKED = [
+    (0, 1),
+    (2, 1),
+    (3, 1),
+    (0, 4),
+    (1, 4),
+    (4, 4),
+    (2, 3),
+    (2, 3),
+]  # one twice, one to itself
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("uris.csv", "".join(f"http://h.example/{s},http://h.example/{t}\n" for s, t in LINKED)),
+        ("labels.csv", "".join(f"n{s},n{t}\n" for s, t in LINKED)),
+        ("numbers.mtx", "%%MatrixMarket matrix coordinate pattern general\n5 5 8\n"
+         + "".join(f"{s + 1} {t + 1}\n" for s, t in LINKED)),
+    ],
+    ids=["uris", "labels", "numbers"],
+)  # fmt: skip
+def test_links_to_a_node_are_counted(name: str, text: str, tmp_path: Path) -> None:
+    """Ties by links are decided by them."""
+    path, work = tmp_path / name, tmp_path / "work"
+    path.write_text(("source,target\n" if name.endswith("csv") else "") + text)
+    ok("run", path, "--work", work, "--quiet", "--ties", "links", "--no-validate")
+    rows = pq.read_table(work / "uris").to_pylist()
+    links = [row["links"] for row in sorted(rows, key=lambda row: str(row["uri"]))]
+    assert links == [0, 3, 0, 1, 2]
+
+
 @pytest.mark.slow
 @pytest.mark.few(1)
 @pytest.mark.parametrize("form", ["adjacency-parquet", "mtx", "edges", "graphml", "gexf"])
