@@ -23,8 +23,11 @@ from crawlrank.pipeline.estimate.projection import CORE_OF_A_VCPU, HADOOP, OTHER
 
 # measured: docs/benchmarks.md, extraction, keys among it; and --measure, 300,000 links, one core
 EXTRACTED = 8.3e6  # bytes of .warc.gz a core and second
-STEPS = {"canonicalize": 15.0, "assign-ids": 17.3, "gen-graph": 7.3, "join-scores": 4.6}
-PLAIN = 3.2  # microseconds of a core for a link, a round; as all of these
+STEPS = {
+    "canonicalize": 18.8, "assign-ids": 24.2, "gen-graph": 8.5, "join-scores": 6.5,
+    "export-precedence": 11.5,
+}  # fmt: skip
+PLAIN = 3.6  # microseconds of a core for a link, a round; as all of these
 PACKING, PACKED = 3.4, 0.07  # bench_rounds.py, inline: before and after all packed rounds, each one
 
 # assumed of the crawl
@@ -120,6 +123,8 @@ def measured(links: int = 300_000, pages: int = 20_000) -> tuple[dict[str, float
     """STEPS and PLAIN on this machine, in this process."""
     from crawlrank.jobs.mapreduce.launcher import Launcher
     from crawlrank.pipeline.engines.text import steps
+    from crawlrank.pipeline.engines.text.job_export import write_lines
+    from crawlrank.pipeline.precedence.options import PrecedenceOptions
     from crawlrank.pipeline.ranking.options import Stop
 
     rates: dict[str, float] = {}
@@ -141,7 +146,9 @@ def measured(links: int = 300_000, pages: int = 20_000) -> tuple[dict[str, float
         timed("gen-graph", lambda: steps.gen_graph([named], [], tmp / "graph", launcher))
         stop, ranks = Stop(iterations=2), tmp / "ranks"
         timed("", lambda: steps.page_rank(tmp / "graph", ranks, launcher, stop, lambda *_: None))
-        timed("join-scores", lambda: steps.join_scores([ranks], [ids], uris, tmp / "s", launcher))
+        scores, lines, errors = tmp / "scores", tmp / "lines", PrecedenceOptions(eta=1e-6)
+        timed("join-scores", lambda: steps.join_scores([ranks], [ids], uris, scores, launcher))
+        timed("export-precedence", lambda: write_lines(scores, uris, lines, launcher, errors))
     return rates, rates.pop("") / 2
 
 

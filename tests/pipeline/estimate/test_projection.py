@@ -130,5 +130,5 @@ def test_node_hours_by_hand() -> None:
     """An hour of a core, twice of it on Hadoop, over 16 vCPUs of 0.6 cores."""
     needs = cluster_needs(exactly(3600), None)
     assert needs.node_hours.value == pytest.approx(2 / 9.6)
-    assert needs.jobs == 50
-    assert cluster_needs(exactly(3600), 10).starting == pytest.approx(22 * 0.025)
+    assert needs.jobs == 54
+    assert cluster_needs(exactly(3600), 10).starting == pytest.approx(26 * 0.025)
