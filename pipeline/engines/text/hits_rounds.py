@@ -1,4 +1,4 @@
-"""HITS as rounds of jobs: each pass is two of hits_half, from equal authorities.
+"""HITS as rounds of jobs: each pass is two of HitsHalf, from equal authorities.
 
 As many passes as wanted give the same scores, bit for bit, as those of ranking/hits/method.py. To a
 tolerance, rounds are of two kinds. C is the matrix that a pass applies to hubs, u the hubs with the
@@ -24,8 +24,7 @@ import math
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from crawlrank.jobs.hits_half import AUTHORITIES, HUBS, HitsHalf
-from crawlrank.jobs.hits_ranks import HitsRanks
+from crawlrank.jobs.hits import AUTHORITIES, HUBS, HitsHalf, HitsRanks, TurnLinks
 from crawlrank.jobs.kernel.rank.hits import HalfSums, merged
 from crawlrank.jobs.kernel.rank.plain_round import UNIT
 from crawlrank.jobs.kernel.storage.opening import PathOrUrl
@@ -33,7 +32,6 @@ from crawlrank.jobs.kernel.storage.stores import join, remove, staged
 from crawlrank.jobs.mapreduce.launch import launch
 from crawlrank.jobs.mapreduce.outcome import MappedInputs
 from crawlrank.jobs.page_rank import PageRank
-from crawlrank.jobs.turn_links import TurnLinks
 from crawlrank.pipeline.engines.text.job_rounds import JobRounds
 from crawlrank.pipeline.ranking.hits.lanczos import CHANCE, ENDED
 from crawlrank.pipeline.ranking.hits.method import of_probabilities, without_gap, without_links
@@ -52,7 +50,7 @@ class Passed:
     """What the driver knows after a round. authority_length, hub_length: of the sums in the lines.
     residual: of the hubs before the last pass, relative to `proven`, which is their theta; 1
     before it is known. known: a bound of lambda_2. along, probe_length: of the probes, see
-    hits_half. steps, low: of the power method. probed: whether authorities have given way to the
+    jobs/hits.py. steps, low: of the power method. probed: whether authorities have given way to the
     sums of a probe."""
 
     authority_length: float = 1.0

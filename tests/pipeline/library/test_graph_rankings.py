@@ -148,10 +148,11 @@ def test_a_series_gives_weights_by_its_labels() -> None:
     """Not by position: its order may be another one."""
 
     class Series:
+        __module__ = "pandas.core.series"
+
         def items(self) -> list[tuple[str, float]]:
             return [("c", 1.0), ("b", 0.0), ("a", 0.0)]
 
-    Series.__module__ = "pandas.core.series"
     ours = crawlrank.personalized(table(), Series())  # type: ignore[arg-type]
     assert ours.as_dict() == crawlrank.personalized(table(), {"c": 1.0}).as_dict()
 
