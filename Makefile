@@ -269,6 +269,7 @@ benchmarks: setup ## Measure anew all that docs/benchmarks.md says; an hour or t
 	$(if $(REAL),$(BIN)/python scripts/bench/bench_jobs.py $(REAL) --copies 8 --json work/benchmarks/jobs.json)
 	$(BIN)/python scripts/docs/make_benchmarks_page work/benchmarks
 	$(if $(REAL),$(BIN)/python scripts/costs/scaling.py work/benchmarks --page)
+	$(BIN)/python scripts/costs/skew.py --page
 
 clean: ## Remove .venv, caches and the sample's work folder
 	rm -rf $(VENV) work/sample .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

@@ -110,12 +110,15 @@ class NoNodes(BadInput):
 
 def no_nodes(where: str, nodes: str) -> NoNodes:
     """The error of assign-ids that gives no id to any page. nodes: linked or all."""
-    return NoNodes(
-        where,
+    look = "Look at what extract-links counted"
+    if nodes == "all":
+        what = "no links at all, and no captures, so no page gets an id"
+        return NoNodes(where, what, "at least one link or capture", f"{look}.")
+    what, cure = (
         "no links at all, so no page gets an id",
-        "at least one link" + (" or capture" if nodes == "all" else ""),
-        "Look at what extract-links counted; --nodes all ranks pages without links too.",
+        "--nodes all ranks pages without links too",
     )
+    return NoNodes(where, what, "at least one link", f"{look}; {cure}.")
 
 
 def count_of(count: int, one: str, many: str = "") -> str:

@@ -40,7 +40,7 @@ _COUNTED = """
 #: as the web graph of Archives Unleashed has it (aut 1.2), and more
 _LISTED = """
     SELECT nullif(timestamp, '-') AS crawl_date, source AS src, target AS dest,
-    words AS anchor{more} FROM {worded}
+    words AS anchor{more} FROM {worded} ORDER BY source, timestamp, target, words
 """
 ANCHOR_ENDINGS = ("csv", "jsonl", "parquet")
 

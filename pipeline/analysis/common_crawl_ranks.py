@@ -67,12 +67,13 @@ def _alike(work: Path, label: str) -> list[str]:
 
 def _only(work: Path, method: str, among: list[str]) -> str:
     chosen = [each for each in among if _parameters(work, each).get("--method") == method]
-    if len(chosen) == 1:
-        return chosen[0]
+    if len(chosen) == 1 or method in chosen:
+        return method if method in chosen else chosen[0]
     what = f"the rankings {', '.join(chosen)}" if chosen else f"no ranking by --method {method}"
     cure = f"Make one: `crawlrank rank {work} --method {method}`, with the --site-by of the other."
     if chosen:
-        cure = "Name one of them with --ranking."
+        cure = f"Name one of them with --ranking; the other one is that named {method}, if there is"
+        cure += " one."
     raise BadInput(str(work), what, f"one ranking by --method {method}", cure)
 
 

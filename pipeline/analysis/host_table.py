@@ -133,7 +133,7 @@ def read_hosts(ranked: RankedPages, manifest: Manifest, by: SiteBy, sort: HostSo
                 hosts = numbers.of_keys(batch["key"])
                 sums.add(hosts, len(numbers), batch)
         links = _links(ranked.work or Path(), tmp, numbers)
-    if manifest.imported.get("kind") == GRAPH and not any("." in each for each in numbers.names()):
+    if manifest.imported.get("kind") == GRAPH and all(map(str.isdigit, numbers.names())):
         what, expected = "pages that are ids, without keys", "pages with keys"
         raise BadInput(str(ranked.work), what, expected, "Import the graph with its --map.")
     rows = _rows(numbers.names(), sums, links, known=ranked.uris is not None)

@@ -21,6 +21,7 @@ SMALL = {
     "bench_opic.py": ["--edges", "20000"],
     "bench_pipeline.py": [SAMPLE, "--mb", "0.1", "--jobs", "1", "--runners", "embedded"],
     "bench_scale.py": ["--links", "0.005"],
+    "../costs/skew.py": ["--links", "400", "--growth", "2"],
     "../pages/bench_report.py": ["--links", "20000"],
     "bench_structure.py": ["--pages", "2000", "--copies", "2", "--peer-pages", "1000"],
 }

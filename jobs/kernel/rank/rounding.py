@@ -43,6 +43,7 @@ def _rounded(scores: Floats, digits: int) -> Floats:
     return result
 
 
+@np.errstate(over="ignore")  # an end may be infinite
 def rounded_ends(scores: Floats, digits: int, eta: float, absolute: float) -> tuple[Floats, Floats]:
     """The lowest and the highest that each exact score may be, rounded. eta, absolute: as
     of Bounds."""

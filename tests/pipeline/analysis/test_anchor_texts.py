@@ -227,7 +227,7 @@ def test_where_the_latest_capture_counts_so_do_its_words(how: str, tmp_path: Pat
         work = tmp_path / f"work{len(latest)}"
         ok("run", archive, "--work", work, *options, *latest)
         texts = {
-            page: {text["words"] for text in explained(work, page)["texts"]}
+            page: {text["words"] for text in explained(work, page)["anchor_texts"]["texts"]}
             for page in ("http://a.example/t", "http://a.example/u")
         }
         assert texts["http://a.example/t"] == ({"plain"} if latest else {"plain", "film"})

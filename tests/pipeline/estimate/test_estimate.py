@@ -234,10 +234,10 @@ def test_node_hours_of_a_cluster() -> None:
     }
 
 
-def assert_of_cluster(document: dict[str, Any], starts: int = 50) -> None:
+def assert_of_cluster(document: dict[str, Any], starts: int = 54) -> None:
     hours = document["cluster"]["node_hours"]
     assert 0 < hours["low"] < hours["value"] < hours["high"] < 1
-    assert document["cluster"]["jobs"] == 50
+    assert document["cluster"]["jobs"] == 54
     assert document["cluster"]["hours_of_starting"] == pytest.approx(starts * 1.5 / 60)
 
 
@@ -248,7 +248,7 @@ def test_node_hours_of_each_cluster(runner: str, data: str, web: Path, tmp_path:
     given = ("run", web, "--work", work, "--dry-run", "--quiet", "--runner", runner, "--data", data)
     said = ok(*given, "--json", tmp_path / "estimate.json")
     document = json.loads((tmp_path / "estimate.json").read_text())
-    assert_of_cluster(document, starts=1 if runner == "spark" else 50)
+    assert_of_cluster(document, starts=1 if runner == "spark" else 54)
     assert "node-hours" in said.out
     assert not work.exists()
 

@@ -187,6 +187,8 @@ def _has_empty(column: pa.Array) -> bool:
 class CommonCrawl(GraphSource):
     """vertices: the files of names. paths: those and the ones of edges."""
 
+    reversed_names = True
+
     def __init__(self, vertices: Sequence[Path], edges: Sequence[Path]) -> None:
         super().__init__([*vertices, *edges])
         self._vertices, self._edges = vertices, edges

@@ -22,6 +22,7 @@ from crawlrank.jobs.kernel.errors import BadInput
 from crawlrank.jobs.kernel.formats.lines import DROPPED, why_unusable
 from crawlrank.jobs.kernel.formats.rows import UNKNOWN
 from crawlrank.jobs.kernel.keys.keys import Www, key_function
+from crawlrank.jobs.kernel.keys.uris import escape
 from crawlrank.pipeline.data.csr import id_type
 from crawlrank.pipeline.data.database import batches, database
 from crawlrank.pipeline.data.pairs import Pairs
@@ -118,7 +119,8 @@ def convert_graph(
             db.execute("CREATE TABLE keyed (id VARCHAR, label VARCHAR, key VARCHAR)")
             insert(db, "keyed", rows)
         else:
-            db.execute("CREATE TABLE keyed AS SELECT id, label, label AS key FROM named")
+            key = "replace(label, '.', ',')" if source.reversed_names else "label"
+            db.execute(f"CREATE TABLE keyed AS SELECT id, label, {key} AS key FROM named")
         db.execute(NODES)
         counters = _write_graph(db, output, where, room, threads)
         if dropped:
@@ -170,13 +172,13 @@ def _keyed(db: duckdb.DuckDBPyConnection, www: Www, dropped: Counter[str]) -> Ba
     for batch in batches(db.cursor(), "SELECT id, label FROM named"):  # while rows are inserted
         rows = []
         for node, label in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-            uri = label.encode()
+            uri = escape(label).encode()
             why = why_unusable(uri, uri)
             key = None if why else key_of(uri)
             if key is None:
                 dropped[DROPPED + (why or "invalid")] += 1
             else:
-                rows.append((node, label, key.decode()))
+                rows.append((node, uri.decode(), key.decode()))
         if rows:
             columns = [pa.array(column, pa.string()) for column in zip(*rows, strict=True)]
             yield pa.record_batch(columns, KEYED)

@@ -46,7 +46,9 @@ LINES_OF_OTHERS = (b" CDX", b"{", b"filedesc:", b"WARC/")
 
 
 def form_of(path: Path) -> str | None:
-    """The format of a graph; None for a file that is none, or that cannot be opened."""
+    """The format of a graph; None for what is none, is no file, or cannot be opened."""
+    if not path.is_file():  # a pipe would wait for who writes
+        return None
     try:
         head = head_of(path)
     except OSError:

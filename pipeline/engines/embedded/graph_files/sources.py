@@ -50,9 +50,11 @@ class GraphSource(ABC):
     """A graph in files. counters: of what is left out, such as weights; complete after the last
     edge. named: whether nodes have labels of their own, and all nodes are
     listed. numbered: how many nodes there are, where numbers from 0 are the labels, and `pairs`
-    gives the edges."""
+    gives the edges. reversed_names: whether labels are names of hosts from the last label to the
+    first, as `org.example.www`."""
 
     named = True
+    reversed_names = False
     numbered: int | None = None
 
     def __init__(self, paths: Sequence[Path]) -> None:

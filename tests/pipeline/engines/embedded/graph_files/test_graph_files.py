@@ -4,9 +4,11 @@ back, and what is no graph."""
 from __future__ import annotations
 
 import bz2
+import csv
 import gzip
 import json
 import lzma
+import os
 import pickle
 import random
 import shutil
@@ -301,10 +303,46 @@ def test_vertices_and_edges_of_common_crawl(tmp_path: Path) -> None:
     web.add_node(3)
     expected_scores = expected(web, listed=True)
     assert scores_of(work) == pytest.approx(
-        {names[int(n)]: score for n, score in expected_scores.items()}, rel=1e-8
+        {names[int(n)].replace(".", ","): score for n, score in expected_scores.items()}, rel=1e-8
     )
+    hosts = ok("hosts", work, "--by", "domain", "--output", tmp_path / "hosts.csv")
+    assert hosts.code == 0
+    rows = list(csv.DictReader((tmp_path / "hosts.csv").read_text().splitlines()))
+    pages = {row["host"]: int(row["pages"]) for row in rows}
+    assert pages == {"example.com": 2, "example.org": 1, "alone.net": 1}
+    for method in ("site", "site-harmonic"):
+        ok("rank", work, "--method", method, "--name", method, "--quiet")
+        ok("rank", work, "--method", method, "--name", f"{method}-2", "--quiet")
+    ranks = tmp_path / "ranks.txt"
+    ok("export", work, "--format", "cc-ranks", "--ranking", "site-2", "--output", ranks)
+    assert {line.split("\t")[4] for line in ranks.read_text().splitlines()[1:]} == set(names)
     alone = crawlrank("run", vertices, "--work", tmp_path / "alone")
     assert (alone.code, "vertices without edges" in alone.err) == (3, True)
+
+
+def test_a_blank_in_a_uri_is_escaped(tmp_path: Path) -> None:
+    """As where links are found: no dataset of text has a place for it."""
+    path, work = tmp_path / "a.csv", tmp_path / "work"
+    path.write_text("source,target\nhttp://a.example/a b,http://b.example/\u3000c\n")
+    ok("run", path, "--work", work, "--quiet", "--no-validate")
+    uris = pq.read_table(work / "uris")["uri"].to_pylist()
+    assert uris == ["http://a.example/a%20b", "http://b.example/%E3%80%80c"]
+    ok("export", work, "--format", "text", "--output", tmp_path / "text")
+    links = tmp_path / "text" / "links.txt"
+    ok("step", "import-text", tmp_path / "again", "--links", links)
+
+
+def test_labels_without_a_period_are_hosts(tmp_path: Path) -> None:
+    path, work = tmp_path / "a.csv", tmp_path / "work"
+    path.write_text("source,target\nlocalhost,intranet\nintranet,localhost\n")
+    ok("run", path, "--work", work, "--quiet", "--no-validate")
+    assert "intranet" in ok("hosts", work).out
+
+
+def test_a_pipe_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    said = crawlrank("run", tmp_path / "pipe", "--work", tmp_path / "work")
+    assert (said.code, "a pipe" in said.err) == (3, True)
 
 
 @pytest.mark.slow
